@@ -1,6 +1,6 @@
 #pragma once
 
-// admit(): the one door into a client. Every call passes it before anything else happens.
+// admit(): the only entrance to a client. Every call passes it before anything else happens.
 //
 // Thread rule: any thread.
 
@@ -16,7 +16,7 @@
 
 namespace sheaf::client::calls {
 
-// When an admitted call began, until when it lasts, and whose it is to an observer.
+// When an admitted call began, when it must end, and its parent for an observer.
 struct Admission {
   Deadline started{0};
   Deadline deadline{0};
@@ -25,13 +25,13 @@ struct Admission {
 
 enum class Form : bool { asynchronous, blocking };
 
-// Until when a caller waits who began to at `started`.
+// The end of a wait that began at `started`.
 inline Deadline end_of(const Wait& wait, Deadline started) {
   using std::chrono::nanoseconds;
   return wait ? started + std::clamp<nanoseconds>(*wait, {}, longest_wait) : never;
 }
 
-// The first of the checks that found something.
+// Returns the first error that one of the checks found.
 template <class... Checks>
 std::optional<Error> first_of(Checks&&... checks) {
   std::optional<Error> found;
@@ -39,13 +39,13 @@ std::optional<Error> first_of(Checks&&... checks) {
   return found;
 }
 
-// What a call that ends by its stop token has done, beside its requests: nothing.
+// The error of a call that its stop token ended while none of its requests was in flight.
 inline Error cancelled_error() {
   return runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
 }
 
-// The reason why a call cannot start: the client's, what the caller's own checks found (`wrong`),
-// the timeout's, the stop token's; in that order.
+// Admits a call, or returns the reason that it cannot start. In this order: the client refuses, the
+// caller's own checks found an error (`wrong`), the timeout is wrong, the stop token was stopped.
 inline Result<Admission> admit(const runtime::Context& context, Form form, const Timeout& timeout,
                                Stop stop, std::optional<Error> wrong) {
   Admission admission;

@@ -1,10 +1,10 @@
 #pragma once
 
-// A batch as a Work: feeds every node's window from a plan, all nodes at once, and collects one
-// outcome for each distinct key. Gets are a class of their own (get_batch.h): many of them may go
-// as one request.
+// A batch as a Work: fills every node's window from a plan, all nodes at once, and collects one
+// outcome for each distinct key. Gets have their own class (get_batch.h), because many of them may
+// share one request.
 //
-// Thread rule: as Work.
+// Thread rule: as for Work.
 
 #include <memory>
 #include <span>
@@ -19,11 +19,11 @@
 
 namespace sheaf::client::calls {
 
-// What is the same for every key of a batch.
+// The arguments that all keys of a batch share.
 struct BatchTerms {
   protocol::Operation operation;  // without key and value
   Deadline started{0};
-  std::shared_ptr<void> parent{};  // to an observer
+  std::shared_ptr<void> parent{};  // for an observer
 };
 
 // Where a batch runs: on the client's own path, or on a bulk connection.
@@ -32,9 +32,9 @@ struct BatchGround {
   runtime::Path& path;
 };
 
-// What every batch does: starts what its nodes have room for, at the beginning and whenever a
-// request ends, until there is nothing left. After cancel() nothing is started: keys that had not
-// begun end as such.
+// The part that all batches share: it starts as many requests as the nodes have room for, at the
+// beginning and whenever a request ends, until none are left. After cancel() nothing is started:
+// keys that had not begun end as cancelled.
 class BatchFeed {
  public:
   BatchFeed(const BatchFeed&) = delete;
@@ -42,7 +42,7 @@ class BatchFeed {
 
   void cancel(Now now) {
     cancelled_ = true;
-    feeding_ = true;  // what ends here is followed by nothing
+    feeding_ = true;  // requests that end here start no others
     cancel_started(now);
     feed_all(plan_.nodes(), now);
   }
@@ -54,13 +54,13 @@ class BatchFeed {
 
   // May end the batch before it returns.
   void begin(Now now) { feed_all(plan_.nodes(), now); }
-  // A request of the node has ended, and the plan knows it.
+  // A request of the node has ended, and the plan has been updated.
   void go_on(std::uint32_t node, Now now) {
-    if (!feeding_) feed_all({&node, 1}, now);  // else the loop that started it goes on
+    if (!feeding_) feed_all({&node, 1}, now);  // else the loop that started it continues
   }
-  // Starts what the node has room for.
+  // Starts as many requests as the node has room for.
   virtual void feed(std::uint32_t node) = 0;
-  // Cancels the requests that have been started.
+  // Cancels the requests that were started.
   virtual void cancel_started(Now now) = 0;
 
   bool cancelled() const noexcept { return cancelled_; }
@@ -87,7 +87,7 @@ class BatchFeed {
   bool cancelled_ = false;
 };
 
-// Of a key for which nothing was sent.
+// The error of a key for which nothing was sent.
 inline Error cancelled_key(Deadline started, Now now) {
   Error error = cancelled_error();
   error.elapsed = now.mono - started;
@@ -124,7 +124,7 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
  private:
   void feed(std::uint32_t node) override {
     while (const auto index = plan().next(node)) {
-      if (auto error = obstacle(requests_[*index].operation)) {  // a bad key spoils itself only
+      if (auto error = obstacle(requests_[*index].operation)) {  // a bad key fails alone
         results_[*index].result = Failure(std::move(*error));
         plan().done(*index);
       } else {
@@ -135,7 +135,7 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
   void cancel_started(Now now) override {
     for (std::uint32_t i = 0; i < plan().size(); ++i) path().cluster().cancel(requests_[i], now);
   }
-  // Why the operation is not started.
+  // The reason that the operation is not started, if any.
   std::optional<Error> obstacle(const protocol::Operation& operation) {
     if (cancelled()) return cancelled_key(started_, now());
     if (auto error = check_key(operation.key)) return error;

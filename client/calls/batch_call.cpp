@@ -5,7 +5,8 @@ namespace {
 
 using runtime::BulkConnections;
 
-// A path for many keys of one node, while that node is up and others are at work.
+// Borrows a bulk connection for many keys of one node, if that node is up and the client has other
+// blocking callers but no asynchronous calls. Empty if not.
 BulkConnections::Lease bulk_connection(runtime::Context& context, const cluster::BatchPlan& plan,
                                        Deadline now) {
   BulkConnections* const bulk = context.bulk();
@@ -20,7 +21,7 @@ BulkConnections::Lease bulk_connection(runtime::Context& context, const cluster:
 
 }  // namespace
 
-// Beside callers of bulk connections none spins: no processor is idle.
+// No caller spins while bulk connections are in use, because no processor is idle.
 HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept {
   HowToWait how = HowToWait::for_keys(plan.size(), plan.nodes().size());
   if (context.bulk() != nullptr && context.bulk()->in_use()) how.wait = socket::Wait::sleep;
@@ -33,7 +34,8 @@ GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
   const std::uint32_t node = plan.nodes().front();
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
-  // The connection is this caller's alone. In its read a request to stop would be noticed late.
+  // Only this caller uses the connection, so it can wait in read. With a stop token it must not,
+  // because read would notice a stop too late.
   if (lease && stop == nullptr) how.wait = socket::Wait::read;
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Batches as calls.
+// Batches as calls, blocking and asynchronous.
 
 #include <memory>
 #include <set>
@@ -18,7 +18,7 @@
 
 namespace sheaf::client::calls {
 
-// The Work that carries out a batch of Op.
+// The Work that runs a batch of Op.
 template <class Op>
 struct BatchOf {
   using type = KeyBatch<Op>;
@@ -43,8 +43,8 @@ cluster::BatchPlan make_plan(const runtime::Context& context, std::span<const En
           memory};
 }
 
-// Ends every key with the same error. Where the keys belong does not matter; in a forked child it
-// may not be asked.
+// Ends every key with the same error. It does not ask where the keys belong: a forked child must
+// not ask.
 template <class Op, class Entry>
 typename Batch<Op>::Out refuse_all(std::span<const Entry> entries, const Error& error) {
   typename Batch<Op>::Out refused;
@@ -56,14 +56,14 @@ typename Batch<Op>::Out refuse_all(std::span<const Entry> entries, const Error& 
   return refused;
 }
 
-// Runs a batch of gets that was admitted for a caller who waits; of one node's keys maybe on a
-// bulk connection. `used`: see GetAnswers.
+// Runs an admitted batch of gets for a caller that waits, perhaps on a bulk connection if all keys
+// are on one node. `used`: see GetAnswers.
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used);
-// How the caller of a batch waits on the client's own path.
+// How the caller of a batch waits if it uses the client's own path.
 HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept;
 
-// `used`: of gets, see GetAnswers.
+// `used`: for gets only; see GetAnswers.
 template <class Op, class Entry>
 typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry> request,
                                    typename Batch<Op>::Out&& used = {}) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the bookkeeping of a blocking batch lives in, so that a small batch allocates nothing but
+// BatchMemory: memory for the bookkeeping of a blocking batch, so that a small batch allocates only
 // its results.
 //
 // Thread rule: one thread at a time; outlives the batch and its plan.
@@ -23,7 +23,7 @@ class BatchMemory {
   }
 
  private:
-  // An arena keeps what was given back: of larger batches that would be too much.
+  // An arena keeps memory that was given back, which would be too much for larger batches.
   static constexpr std::size_t most_keys = 1'024;
 
   bool arena_fits_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// One operation on one key, as a Work and as calls.
+// One operation on one key, as a Work and as calls, blocking and asynchronous.
 
 #include <optional>
 #include <utility>
@@ -19,7 +19,7 @@ class OneOperation final : private socket::RequestSink {
  public:
   using Out = typename Op::Out;
 
-  // `what` with its deadline.
+  // `what` has its deadline.
   OneOperation(WorkEnd& end, runtime::Context& context, const KeyRequest& what,
                const Admission& admission)
       : end_(end), context_(context), started_(admission.started) {
@@ -57,7 +57,7 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
       .wait(request.stop);
 }
 
-// What a Call of one operation holds: the request, with copies of its texts.
+// The contents of a Call for one operation: the request, with copies of its texts.
 template <class Op>
 class LaterOperation {
  public:

@@ -11,7 +11,7 @@
 namespace sheaf::client::calls {
 namespace {
 
-// The slots of every member, by its identity.
+// The slots of every member, keyed by its identity.
 std::map<std::string, std::vector<SlotRange>, std::less<>> slots_of(
     const cluster::Topology& topology) {
   std::map<std::string, std::vector<SlotRange>, std::less<>> owned;
@@ -27,7 +27,7 @@ std::map<std::string, std::vector<SlotRange>, std::less<>> slots_of(
   return owned;
 }
 
-// Who owns what is known best by the topology, which redirects mend; the rest by the servers' map.
+// The owners come from the topology, which redirects correct; the rest comes from the servers' map.
 std::vector<ClusterServer> servers_of(const cluster::Topology& topology,
                                       const protocol::ServerMap& map) {
   std::vector<ClusterServer> servers = map.listing();
@@ -40,7 +40,7 @@ std::vector<ClusterServer> servers_of(const cluster::Topology& topology,
     server.primary.clear();
     owned.erase(found);
   }
-  for (auto& [node, slots] : owned) {  // of whom only a redirect has spoken
+  for (auto& [node, slots] : owned) {  // known only from a redirect
     ClusterServer server;
     server.node = node;
     server.slots = std::move(slots);
@@ -54,7 +54,7 @@ std::vector<ClusterServer> servers_of(const cluster::Topology& topology,
   return servers;
 }
 
-// Waits for the map, by a request that needs an owner.
+// Waits for the map by sending a request that needs an owner.
 class ServerList final : private socket::RequestSink {
  public:
   using Out = Result<std::vector<ClusterServer>>;

@@ -9,7 +9,7 @@
 namespace sheaf::client::calls {
 namespace {
 
-constexpr std::uint64_t most_values = 4;  // times value_limit, of all words together
+constexpr std::uint64_t most_values = 4;  // limit for all words together, in value_limits
 
 std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config) {
   std::uint64_t total = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A command of the user's own, as a Work and as calls; see Client::execute.
+// A user's own command, as a Work and as calls; see Client::execute.
 
 #include <optional>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace sheaf::client::calls {
 
-// One command, sent twice if it only reads and its first connection is lost.
+// One command. It is sent again if it only reads and its first connection is lost.
 class PassedCommand final : private socket::RequestSink {
  public:
   using Out = Result<CommandReply>;
@@ -35,7 +35,7 @@ class PassedCommand final : private socket::RequestSink {
   runtime::Context& context_;
   const sheaf::Command command_;
   const Deadline started_;
-  std::vector<std::string_view> words_;  // views of the command
+  std::vector<std::string_view> words_;  // views of command_
   std::vector<std::string_view> keys_;
   cluster::CommandRequest request_;
   bool repeated_ = false;

@@ -1,14 +1,14 @@
 #pragma once
 
-// Detached: a call that nobody waits for. It is what a Call holds: made with copies of what the
-// call was given, started when the Call is consumed, and its own owner from then until its outcome
-// has been handed over.
+// Detached: a call that no caller waits for. A Call holds one: it is made with copies of the call's
+// arguments, starts when the Call is consumed, and owns itself from then until it has handed over
+// its outcome.
 //
 //   prepare<Out, Work>(origin, stop, given) -> Call<Out>
 //
 // `given` owns the arguments, which live as long as the Work does. It is called once, at the start,
-// as `given(context, stop, way)`: it admits the call and uses `way` as client/calls/ways.h says, to
-// carry out a Work, or to give an outcome that is there already.
+// as `given(context, stop, way)`. It admits the call and uses `way` as client/calls/ways.h says, to
+// run a Work or to give an outcome that is known already.
 //
 // Thread rule: begin() on any thread, once; then under the baton.
 
@@ -25,7 +25,7 @@
 
 namespace sheaf::client::calls {
 
-// Whose call it is.
+// The client and the hook of a call.
 struct Origin {
   std::shared_ptr<void> keep;  // the client, until the call has started
   runtime::Context& context;
@@ -53,7 +53,7 @@ class Detached final : public call_detail::Prepared<Out>,
 
   void begin(Done done, call_detail::Hears hears) override {
     std::unique_ptr<Detached> self(this);
-    const auto keep = std::move(keep_);             // never let go under the baton
+    const auto keep = std::move(keep_);             // not released under the baton
     const runtime::Context::Entry entry(context_);  // the client may close meanwhile
     done_ = std::move(done);
     hears_ = hears;
@@ -133,12 +133,12 @@ class Detached final : public call_detail::Prepared<Out>,
   Done done_;
   call_detail::Hears hears_ = call_detail::Hears::callback;
   bool off_baton_ = false;     // the conversion needs the dispatcher
-  Convert convert_ = nullptr;  // null: the outcome of the Work is that of the call
+  Convert convert_ = nullptr;  // null: the Work's outcome is the call's
   std::optional<Work> work_;
   std::optional<StopLink> link_;
 };
 
-// `given` is a Given(args...).
+// Makes the Given in place from `args`.
 template <class Out, class Work, class Given, class... Args>
 Call<Out> prepare_in_place(Origin origin, Stop stop, Args&&... args) {
   return call_detail::Access::make<Out>(
@@ -151,7 +151,7 @@ Call<Out> prepare(Origin origin, Stop stop, Given given) {
   return prepare_in_place<Out, Work, Given>(std::move(origin), stop, std::move(given));
 }
 
-// A call whose outcome is there before it starts; it needs no client.
+// A call whose outcome is known before it starts; it needs no client.
 template <class Out>
 class Settled final : public call_detail::Prepared<Out> {
  public:

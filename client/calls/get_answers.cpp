@@ -8,10 +8,10 @@
 namespace sheaf::client::calls {
 namespace {
 
-// Larger values become strings at once: they are not copied twice.
+// Larger values become strings at once, so that they are copied only once.
 constexpr std::size_t small_value = 1'024;
 
-// What the entry held before lends its memory.
+// Reuses the memory of the entry's old contents.
 void put(GetAnswers::Entry& entry, std::string_view value, std::string_view version,
          std::uint32_t flags) {
   if (!entry.result) entry.result = GetResult();

@@ -1,12 +1,12 @@
 #pragma once
 
-// What is known of the keys of a batch of gets, and at last its results.
+// GetAnswers: the answers for the keys of a batch of gets, and finally its results.
 //
-// Making a string of every key and value is a third of the work of a large batch. Who does it, and
-// when, is what this is about: until make_entries() small values are only put aside, side by side;
-// from then on each becomes a string as it comes. A caller that drives the lane itself makes the
-// entries once its requests have left, while the servers work; a driver that works for others
-// leaves it to them, after the end.
+// Making a string of every key and value is a third of the work of a large batch. The user of this
+// class decides which thread does it, and when: until make_entries(), small values are only
+// appended to one buffer; after that each value becomes a string when it comes. A caller that
+// drives the lane itself makes the entries once its requests are sent, while the servers work. A
+// driver that works for other callers leaves it to them, after the end.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 // Thread rule: one thread at a time.
@@ -27,32 +27,33 @@ class GetAnswers {
  public:
   using Entry = KeyResult<GetResult>;
 
-  // Keys are named by their places in the plan, which outlives this. The entries use the memory of
-  // `used`, the results of an earlier batch.
+  // Keys are identified by their places in the plan, which outlives this object. The entries reuse
+  // the memory of `used`, the results of an earlier batch.
   explicit GetAnswers(const cluster::BatchPlan& plan, std::vector<Entry> used = {})
       : plan_(plan),
         known_(plan.size(), plan.memory()),
         bytes_(plan.memory()),
         entries_(std::move(used)) {}
 
-  // A reply that is no refusal: the value, or that there is none.
+  // Takes a reply that is not a refusal: the value, or that the key is absent.
   void answer(std::uint32_t place, const protocol::Reply& reply);
   void miss(std::uint32_t place) { known_[place].state = State::absent; }
   void fail(std::uint32_t place, Error error);
-  // Only a get of this key alone can answer.
+  // Only a get of this key alone can give the answer.
   void doubt(std::uint32_t place) { known_[place].state = State::unsure; }
 
   bool is_known(std::uint32_t place) const { return known_[place].state > State::unsure; }
   bool unsure(std::uint32_t place) const { return known_[place].state == State::unsure; }
 
-  // The keys become strings, and so do all values from now on.
+  // Makes strings of the keys now, and of every value from now on.
   void make_entries();
-  // Once, when every key is known or has failed; the order is that of the plan's indices.
+  // Call once, when every key is known or has failed. The results are in the order of the plan's
+  // indices.
   std::vector<Entry> take();
 
  private:
   enum class State : std::uint8_t { nothing, unsure, absent, put_aside, in_entry };
-  // A value that was put aside is in bytes_, followed by its version.
+  // A value in State::put_aside is in bytes_, followed by its version.
   struct Known {
     State state = State::nothing;
     std::uint8_t version_size = 0;
@@ -65,7 +66,7 @@ class GetAnswers {
   std::pmr::vector<Known> known_;  // by place
   std::pmr::string bytes_;
   bool made_ = false;           // the entries have their keys
-  std::vector<Entry> entries_;  // by index; until they are made, and until a key is known, of old
+  std::vector<Entry> entries_;  // by index; old contents until made and answered
 };
 
 }  // namespace sheaf::client::calls

@@ -7,7 +7,7 @@
 namespace sheaf::client::calls {
 namespace {
 
-// Of one request: the server works on the first of them while the next is spelled.
+// The most keys of one request: the server works on one request while the next is encoded.
 constexpr std::uint32_t most_keys = 256;
 
 }  // namespace
@@ -28,14 +28,14 @@ GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
 }
 
 void GetBatch::start(Now now) {
-  const bool caller_drives = end().caller_drives();  // then the batch lives to the turn's end
+  const bool caller_drives = end().caller_drives();  // then the batch exists until the turn ends
   begin(now);
-  if (caller_drives) path().loop().defer(*this);  // behind the sockets, which write first
+  if (caller_drives) path().loop().defer(*this);  // after the sockets, which write first
 }
 
 void GetBatch::run_deferred(Now) { answers_.make_entries(); }
 
-// What the node has room for, and the keys that are to be asked for alone.
+// Starts as many keys as the node has room for, and the keys that must be requested alone.
 void GetBatch::feed(std::uint32_t node) {
   start_runs(node);
   ask_owners();
@@ -49,7 +49,7 @@ void GetBatch::feed(std::uint32_t node) {
   }
 }
 
-// Neighbours of one owner go together.
+// Consecutive keys of one owner share a request.
 void GetBatch::ask_owners() {
   while (!for_owners_.empty()) {
     const auto places =
@@ -81,7 +81,7 @@ void GetBatch::start_runs(std::uint32_t node) {
   }
 }
 
-// In pieces of keys that may stand together.
+// Splits a run into requests whose keys may be sent together.
 void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
   const std::uint32_t end = run.first + run.count;
   for (std::uint32_t place = run.first; place < end;) {
@@ -96,7 +96,7 @@ void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
   }
 }
 
-// A bad key spoils itself only.
+// A bad key fails alone.
 void GetBatch::start_alone(std::uint32_t node, std::uint32_t place) {
   if (auto error = check_key(keys_[place])) {
     answers_.fail(place, std::move(*error));
@@ -166,8 +166,9 @@ void GetBatch::on_done(socket::Request& request, const socket::Completion& compl
   go_on(node, completion.now);
 }
 
-// Keys without an answer: absent if the request was answered; if it was not even sent, and its keys
-// may have other nodes by now, each finds its own.
+// Decides about the keys without an answer. If the request was answered, they are absent, unless
+// unsure. If it was not even sent, and its keys may be on other nodes by now, each is requested
+// alone.
 void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
   const bool moved = config().failover == FailoverMode::rehash ||
                      path().cluster().topology().epoch() != plan().epoch();
@@ -189,7 +190,8 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
   }
 }
 
-// Of a request to a replica: whether the keys without a value are asked for at their owner.
+// True if the keys that a replica did not answer, or had no value for, are requested again from
+// their owner.
 bool GetBatch::asks_owner(const Part& part, const socket::Completion& completion) const noexcept {
   if (!part.from_replica()) return false;
   if (completion.answered) return config().replica_misses == ReplicaMiss::confirm;

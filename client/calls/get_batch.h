@@ -1,20 +1,20 @@
 #pragma once
 
-// A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot
-// goes alone:
+// A batch of gets. If the protocol can, many keys of a node share one request. These keys are
+// requested alone:
 //
 // - a key that the protocol does not list (SessionFactory::takes_batches),
-// - a key of which only its own get says whether it is there (protocol::Reply::unsure),
-// - keys of a node that is down while other nodes stand in for it, each for its own keys,
-// - keys that belong elsewhere by now, because the topology has changed since the plan was made,
-// - keys that nobody owns.
+// - a key whose absence only its own get can prove (protocol::Reply::unsure),
+// - keys of a node that is down while other nodes replace it, each for its own keys,
+// - keys that are on another node by now, because the topology has changed since the plan was made,
+// - keys that no node owns.
 //
-// Where replicas may answer, the keys that a replica did not have are asked for once more, of their
+// If replicas may answer, the keys that a replica did not have are requested again from their
 // owner.
 //
 // If a request of many keys fails, the keys without an answer fail; the others keep their values.
 //
-// Thread rule: as Work.
+// Thread rule: as for Work.
 
 #include <deque>
 
@@ -36,7 +36,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   void start(Now now);
   using BatchFeed::cancel;
   Out take() { return answers_.take(); }
-  // After the end: whether a request ended without an answer.
+  // Call after the end: true if a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
 
  private:
@@ -64,12 +64,12 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
 
   BatchTerms terms_;
   GetAnswers answers_;
-  std::pmr::vector<std::string_view> keys_;  // by place; the caller's
+  std::pmr::vector<std::string_view> keys_;  // by place; views of the caller's keys
   std::pmr::deque<Part> parts_;
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::pmr::vector<std::uint32_t> alone_;       // places of keys still to be asked for, one by one
-  std::pmr::vector<std::uint32_t> for_owners_;  // those that a replica did not have
+  std::pmr::vector<std::uint32_t> alone_;       // places of keys to request alone
+  std::pmr::vector<std::uint32_t> for_owners_;  // places of keys to request from their owners
 };
 
 }  // namespace sheaf::client::calls

@@ -1,6 +1,6 @@
 #pragma once
 
-// A set that Client has not: of a value that never expires, whatever the cluster's `default_ttl`.
+// A set that Client does not offer: its value never expires, whatever the cluster's `default_ttl`.
 //
 // Thread rule: any thread.
 
@@ -10,7 +10,7 @@
 
 namespace sheaf::client::calls {
 
-// As Client::set. The time to live in `options` does not count.
+// Like Client::set, but the time to live in `options` is ignored.
 Result<SetResult> set_lasting(Client& client, std::string_view key, std::string_view value,
                               const SetOptions& options);
 

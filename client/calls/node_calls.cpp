@@ -11,9 +11,10 @@
 namespace sheaf::client::calls {
 namespace {
 
-// The same question to every node of one topology, once, in parallel, as a Work. Where the servers
-// say who belongs to the cluster and have not said it yet, a request that needs an owner goes
-// first: it ends once they have, or in half the time. Answers is what becomes of the answers:
+// Sends the same request to every node of one topology, once, in parallel, as a Work. If the
+// servers decide which nodes are members, and these are not known yet, a request that needs an
+// owner goes first: it ends once they are known, or after half of the time. Answers collects the
+// answers:
 //   void expect(const cluster::Member&)  for each node, before the first answer
 //   void on_answer(std::size_t position, const socket::Request&, const socket::Completion&,
 //                  Deadline started)
@@ -43,7 +44,7 @@ class NodeRound final : private socket::RequestSink {
   void cancel(Now now) {
     cancelled_ = true;
     if (requests_.empty()) return context_.cluster().cancel(scout_, now);
-    ++left_;  // not before the last has been cancelled
+    ++left_;  // not before the last one has been cancelled
     cancel_all(now);
     one_less();
   }
@@ -54,7 +55,7 @@ class NodeRound final : private socket::RequestSink {
     const auto members = context_.cluster().topology().members();
     requests_ = std::vector<cluster::Request>(members.size());
     for (const cluster::Member& member : members) answers_.expect(member);
-    left_ = requests_.size() + 1;  // not before the last has been started
+    left_ = requests_.size() + 1;  // not before the last one has been started
     for (std::size_t i = 0; i < members.size(); ++i) {
       requests_[i].operation = operation_;
       requests_[i].sink = this;
@@ -89,7 +90,7 @@ class NodeRound final : private socket::RequestSink {
   std::vector<cluster::Request> requests_;
 };
 
-// Asks each node for its clock; where the endpoint does not send one, whether it answers.
+// Asks each node for its clock; if the endpoint has none, checks that the node answers.
 class Reports {
  public:
   using Out = std::vector<NodeReport>;
@@ -120,7 +121,7 @@ class Reports {
   Out reports_;
 };
 
-// For some text about itself.
+// Asks each node for some text about itself.
 class Texts {
  public:
   using Out = std::vector<NodeText>;
@@ -143,8 +144,8 @@ class Texts {
   Out texts_;
 };
 
-// Reports of nodes that were not asked: those of the configuration, since the client forked or is
-// closing.
+// Reports of nodes that were not asked, because the client has forked or is closing. The nodes are
+// those of the configuration.
 std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error) {
   std::vector<NodeReport> reports;
   for (const NodeConfig& node : config.nodes) {
@@ -163,7 +164,8 @@ std::vector<NodeText> unsaid(const ClusterConfig& config, const Error& error) {
   return texts;
 }
 
-// Adds the counters of now. The topology may have changed meanwhile, and the client may be closing.
+// Adds the current counters. The topology may have changed meanwhile, and the client may be
+// closing.
 struct WithCounters {
   static constexpr bool blocks = true;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls that are about nodes instead of keys; see the members of Client of the same names.
+// Calls about nodes instead of keys; see the members of Client with the same names.
 //
 // Thread rule: any thread; all but locate() block.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// OwnedTexts: copies of the keys or the items of a batch, all in one piece of memory.
+// OwnedTexts: copies of a batch's keys or items, all in one block of memory.
 //
-// Thread rule: a plain value. The views stay valid when it is moved.
+// Thread rule: a plain value. Its views stay valid when it is moved.
 
 #include <algorithm>
 #include <memory>
@@ -49,7 +49,7 @@ class OwnedTexts {
   }
 
   std::unique_ptr<char[]> bytes_;
-  std::vector<Entry> views_;  // of bytes_
+  std::vector<Entry> views_;  // into bytes_
 };
 
 }  // namespace sheaf::client::calls

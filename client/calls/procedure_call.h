@@ -1,6 +1,6 @@
 #pragma once
 
-// A procedure as a Work. P has `Out` and `Out take_out()`, which is asked once, when it is done.
+// A procedure as a Work. P has `Out` and `Out take_out()`, which is called once, when it is done.
 
 #include <memory>
 #include <optional>
@@ -39,7 +39,7 @@ class RunProcedure final : private ProcedureOwner {
   std::optional<Out> out_;
 };
 
-// Runs a procedure for a caller who waits.
+// Runs a procedure for a caller that waits.
 template <class P>
 typename P::Out run_procedure(runtime::Context& context, ProcedureHost& host,
                               std::unique_ptr<P> procedure, Stop stop = nullptr) {

@@ -24,7 +24,7 @@ void ProcedureRun::end(Now now) {
   pump(now);
 }
 
-// The answers are given one by one; only then it goes on.
+// First every answer is given; only then are the outputs polled.
 void ProcedureRun::cancel(Now now) {
   pumping_ = true;
   if (procedure_->on_cancel(now)) {
@@ -34,8 +34,9 @@ void ProcedureRun::cancel(Now now) {
   pump(now);
 }
 
-// Starts what the procedure wants until it wants nothing more, then notifies the owner. An
-// operation may end before start() returns; its answer is taken at once, and this loop goes on.
+// Starts the operations that the procedure wants until it wants no more, then notifies the owner.
+// An operation may end before start() returns; its answer is taken at once, and this loop
+// continues.
 void ProcedureRun::pump(Now now) {
   if (pumping_) return;
   pumping_ = true;
@@ -49,7 +50,7 @@ void ProcedureRun::pump(Now now) {
   follow_watch(now);
   pumping_ = false;
   if (owner_ != nullptr) {
-    owner_->on_progress(*this, now);  // may release the run, and so end this object
+    owner_->on_progress(*this, now);  // may release the run, and so destroy this object
   } else {
     end_if_over();
   }
@@ -133,8 +134,8 @@ void ProcedureHost::run(std::unique_ptr<Procedure> procedure, ProcedureOwner& ow
   (new ProcedureRun(*this, std::move(procedure), owner))->begin(now);
 }
 
-// Runs may end meanwhile, that one and others. So the runs of now are counted, and each goes to the
-// end of the list.
+// Any run may end meanwhile. So the current runs are counted, and each is moved to the end of the
+// list before its turn.
 template <class Function>
 void ProcedureHost::for_each_run(const Function& function) {
   for (unsigned left = runs_.size(); left > 0 && !runs_.empty(); --left) {

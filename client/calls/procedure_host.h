@@ -1,9 +1,9 @@
 #pragma once
 
-// ProcedureHost: carries out procedures on a cluster: starts their operations, wakes them at their
+// ProcedureHost: runs procedures on a cluster: starts their operations, wakes them at their
 // deadlines and when their watched key changes, and ends them when the client closes.
 //
-// Thread rule: belongs to one lane; everything under its baton.
+// Thread rule: belongs to one lane; under its baton.
 
 #include <memory>
 #include <string>
@@ -20,19 +20,19 @@ namespace sheaf::client::calls {
 class ProcedureHost;
 class ProcedureRun;
 
-// Hears how a procedure goes on.
+// Notified of the progress of a procedure.
 class ProcedureOwner {
  public:
-  // After the start and every further input, when all that the procedure wanted has been started.
-  // In it the owner may release the run, and start other procedures.
+  // Called after the start and after every further input, when all that the procedure wanted has
+  // been started. Here the owner may release the run and start other procedures.
   virtual void on_progress(ProcedureRun& run, Now now) = 0;
 
  protected:
   ~ProcedureOwner() = default;
 };
 
-// A procedure that is being carried out. It lives until it is done, nothing of it is in flight and
-// its owner has released it.
+// A running procedure. It exists until it is done, nothing of it is in flight and its owner has
+// released it.
 class ProcedureRun final : public ListHook<ProcedureRun>,
                            private socket::RequestSink,
                            private socket::TimerSink,
@@ -43,12 +43,12 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   ProcedureRun& operator=(const ProcedureRun&) = delete;
 
   Procedure& procedure() noexcept { return *procedure_; }
-  // After the owner gave the procedure an input of its own (asked a lock to be released, ...):
-  // starts what it wants now, then on_progress as usual.
+  // Call after the owner gave the procedure an input of its own (asked a lock to be released, ...).
+  // Starts what the procedure wants now, then calls on_progress as usual.
   void resume(Now now) { pump(now); }
-  // The owner's caller does not want it any more. The run may be gone afterwards.
+  // The owner's caller no longer wants the outcome. The run may not exist afterwards.
   void cancel(Now now);
-  // The owner hears no more of it, and it goes on alone. The run may be gone afterwards.
+  // The owner is no longer notified, and the run continues alone. The run may not exist afterwards.
   void release() noexcept;
 
  private:
@@ -83,17 +83,18 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
 
 class ProcedureHost final : private cluster::ConnectionListener {
  public:
-  // Without watches, procedures get no hints.
+  // If `watches` is null, procedures get no hints.
   ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches);
-  // Nothing may be in flight any more: the cluster was shut down, or has gone.
+  // Nothing may be in flight any more: the cluster was shut down or destroyed.
   ~ProcedureHost();
   ProcedureHost(const ProcedureHost&) = delete;
   ProcedureHost& operator=(const ProcedureHost&) = delete;
 
-  // Starts the procedure; the owner hears of it before this returns.
+  // Starts the procedure; the owner is notified before this returns.
   void run(std::unique_ptr<Procedure> procedure, ProcedureOwner& owner, Now now);
 
-  // Ends every procedure, before the cluster shuts down. What they still want ends at once, unsent.
+  // Ends every procedure, before the cluster shuts down. Operations that they still want end at
+  // once, unsent.
   void shut_down(Now now);
   bool empty() const noexcept { return runs_.empty(); }
 

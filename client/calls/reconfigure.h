@@ -1,6 +1,6 @@
 #pragma once
 
-// Another configuration for a client that works.
+// Gives a running client another configuration.
 //
 // Thread rule: any thread; blocks until the path has the change.
 

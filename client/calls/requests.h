@@ -1,6 +1,6 @@
 #pragma once
 
-// From the arguments of a call to the operation that it asks for, checked.
+// Turns the arguments of a call into its operation, and checks them.
 //
 // Thread rule: any thread.
 
@@ -15,13 +15,13 @@
 
 namespace sheaf::client::calls {
 
-// One call on one key. Views are those of the arguments.
+// A call on one key. Its views are those of the arguments.
 struct KeyRequest {
   protocol::Operation operation;
   Timeout timeout;
   Stop stop;
-  std::optional<Error> wrong{};  // what the checks found
-  bool may_lag = false;          // a replica may answer, where the configuration says so
+  std::optional<Error> wrong{};  // the error that the checks found
+  bool may_lag = false;          // a replica may answer, if the configuration allows it
 };
 
 // A call on many keys. Entry: std::string_view (gets, removes) or SetItem.
@@ -31,7 +31,7 @@ struct BatchRequest {
   protocol::Operation operation;  // without key and value
   Timeout timeout;
   Stop stop;
-  std::optional<Error> wrong;  // with the whole batch
+  std::optional<Error> wrong;  // concerns the whole batch
 };
 
 KeyRequest get_request(std::string_view key, const GetOptions& options);

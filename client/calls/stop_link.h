@@ -1,13 +1,13 @@
 #pragma once
 
-// StopLink: carries a request to stop from a token to the baton: it posts a task to the lane, and
+// StopLink: carries a request to stop from a token to the baton. It posts a task to the lane, and
 // the task calls the target.
 //
-// The callback of a token may run on any thread, also while the work ends. It does nothing but
-// post, so it is safe to wait for it under the baton, as ~StopLink does. After the end of the link
-// the target is not called: the callback is gone, and what it had posted is taken back.
+// The callback of a token may run on any thread, even while the work ends. It only posts, so
+// ~StopLink can safely wait for it under the baton. After the link has ended, the target is not
+// called: the callback is gone, and a task that it posted is cancelled.
 //
-// Thread rule: made and ended under the baton.
+// Thread rule: made and destroyed under the baton.
 
 #include <stop_token>
 
@@ -18,7 +18,7 @@ namespace sheaf::client::calls {
 
 class StopTarget {
  public:
-  // Under the baton, at most once. May end the link.
+  // Called under the baton, at most once. May end the link.
   virtual void on_stop(Now now) = 0;
 
  protected:
@@ -27,7 +27,7 @@ class StopTarget {
 
 class StopLink {
  public:
-  // Of a token that was stopped before, the target hears later in this turn.
+  // If the token was stopped already, the target is called later in this turn.
   StopLink(socket::Lane& lane, StopTarget& target, const std::stop_token& token)
       : message_(lane, target), callback_(token, message_) {}
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// WatchUpdate: what the watchers of a key are notified of.
+// WatchUpdate: the notification that the watchers of a key get.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -14,7 +14,7 @@
 
 namespace sheaf::client::calls {
 
-// One event of one key, as WatchEvent describes it. Views live during the call that brings it.
+// One event of one key, as WatchEvent describes it. Views live during the call that delivers it.
 struct WatchUpdate {
   WatchEvent::Kind kind = WatchEvent::Kind::current;
   std::optional<std::string_view> value;  // current, set; current without a value: absent
@@ -24,10 +24,10 @@ struct WatchUpdate {
   const Error* error = nullptr;           // failed
 };
 
-// What a new watcher is notified of.
+// The notifications that a new watcher gets.
 enum class WatchStart : std::uint8_t {
   quiet,   // changes only
-  current  // first what the key holds, then changes
+  current  // the current state first, then changes
 };
 
 }  // namespace sheaf::client::calls

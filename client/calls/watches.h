@@ -1,6 +1,6 @@
 #pragma once
 
-// Watches: who is notified of changes to which keys. WatchRegistry is the real one.
+// Watches: decides which sinks are notified of changes to which keys. WatchRegistry implements it.
 //
 // Thread rule: under the baton.
 
@@ -12,7 +12,7 @@ namespace sheaf::client::calls {
 
 class WatchSink {
  public:
-  // May add and remove watches, its own too.
+  // May add and remove watches, even its own.
   virtual void on_update(std::string_view key, const WatchUpdate& update, Now now) = 0;
 
  protected:

@@ -3,19 +3,19 @@
 // The two ways in which a call hands over its outcome. A call that has a blocking and an
 // asynchronous form is written once, as a template over its way:
 //
-//   Returned<Out>   the caller waits and gets it as the return value
-//   that of Detached (detached.h)   the callback or the promise of a Call gets it
+//   Returned<Out>            returns it to the caller, which waits
+//   Detached::Way            gives it to the callback or the promise of a Call (detached.h)
 //
 // A Way has
 //   using Return                         what the call returns
 //   static constexpr Form form           for admit() and refusals
-//   Return give(context, out)            it is there already
+//   Return give(context, out)            the outcome is known already
 //   Return refuse(context, error)        the call was not started
-//   Return run<Work>(context, stop, convert, args...)   carries out Work(end, args...), which the
-//                                        token may end; convert makes an Out of its outcome: a
-//                                        function object without state, which takes the outcome or
-//                                        the context and the outcome
-// Of the last three a call uses one, once.
+//   Return run<Work>(context, stop, convert, args...)   runs Work(end, args...), which the token
+//                                        may end; convert makes an Out of its outcome: a function
+//                                        object without state, which takes the outcome or the
+//                                        context and the outcome
+// A call uses one of the last three, once.
 //
 // Thread rule: one thread.
 
@@ -39,7 +39,7 @@ Out refused(Error error) {
   }
 }
 
-// A conversion that may block, and so must not run under the baton.
+// A conversion that may block, so it must not run under the baton.
 template <class Convert>
 concept MayBlock = requires { requires Convert::blocks; };
 
@@ -69,7 +69,7 @@ class Returned {
   }
 };
 
-// The outcome of the Work is that of the call.
+// Makes the Work's outcome the call's.
 struct AsItIs {
   template <class Out>
   Out operator()(Out out) const {

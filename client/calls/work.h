@@ -1,23 +1,23 @@
 #pragma once
 
-// A Work: something that is done under the baton and ends once, as an operation, a batch or a
+// Work: something that runs under the baton and ends once, such as an operation, a batch or a
 // procedure. There are two ways to wait for it:
 //
-//   Blocking   a caller waits for it; both live on that caller's stack
+//   Blocking   a caller waits for it; both are on that caller's stack
 //   Detached   a callback or a promise gets its outcome; it owns itself until then (detached.h)
 //
 // A Work is made with a WorkEnd& as its first argument, and has
-//   using Out                what it comes to
+//   using Out                its outcome
 //   void start(Now)          under the baton, once; it may end before start() returns
-//   void prepare()           before start() if it is detached, by the caller: what need not be done
-//                            under the baton. Only a Work that has such things needs it
+//   void prepare()           optional: called by the caller of a detached Work before start(), for
+//                            preparations that do not need the baton
 //   void cancel(Now)         under the baton, at most once, between start() and the end: ends it as
-//                            its deadline would, with Reason::cancelled, and at once. Only a Work
-//                            whose caller may give a stop token needs it
+//                            its deadline would, with Reason::cancelled, and at once. Required only
+//                            if the caller may give a stop token
 //   Out take()               once, after the end
-//   static constexpr bool idles = true   if it may wait forever, as for an event: the lane does not
-//                            count it as work in flight. Only such a Work needs it
-// It calls WorkEnd::ended() once, as the last thing that it does: it may be gone afterwards.
+//   static constexpr bool idles = true   optional: it may wait forever, as for an event, so the
+//                            lane does not count it as work in flight
+// It calls WorkEnd::ended() once, as the last thing that it does: that may destroy it.
 //
 // Thread rule: made by the caller, then under the baton; take() of a Blocking by the caller.
 
@@ -35,9 +35,9 @@ namespace sheaf::client::calls {
 
 class WorkEnd {
  public:
-  // Under the baton.
+  // Called under the baton.
   virtual void ended() = 0;
-  // Whether the baton is with the very caller who waits: then the work lives to the end of the
+  // True if the caller that waits holds the baton itself: then the work exists until the end of the
   // turn in which it ends.
   virtual bool caller_drives() const noexcept { return false; }
 
@@ -45,10 +45,10 @@ class WorkEnd {
   ~WorkEnd() = default;
 };
 
-// How a caller waits. The number of yields was found by measurement (docs/design/0010-spinning.md):
-// the more keys, the later the answer; and who asks several nodes waits for the slowest.
+// How a caller waits. The number of yields was measured (docs/design/0010-spinning.md): more keys
+// take longer to answer, and a caller that asks several nodes waits for the slowest.
 struct HowToWait {
-  unsigned yields = 0;  // how often the caller gives the processor away before it sleeps
+  unsigned yields = 0;  // how often the caller yields the processor before it sleeps
   socket::Wait wait = socket::Wait::spin;
 
   static constexpr HowToWait for_keys(std::size_t keys, std::size_t nodes) noexcept {
@@ -99,7 +99,7 @@ class Blocking final : private socket::Lane::Task, private WorkEnd, private Stop
   std::optional<StopLink> link_;
 };
 
-// A function that is run under the baton for nobody who waits; it owns itself until then.
+// A function that runs under the baton without a waiting caller; it owns itself until it has run.
 template <class Function>
 class Posted final : private socket::Lane::Task {
  public:

@@ -1,4 +1,4 @@
-// AsyncList: the same calls as List's, to be consumed later.
+// AsyncList: the calls of List as Call objects that the caller consumes later.
 
 #include <sheaf/async.h>
 
@@ -14,14 +14,14 @@ namespace list = client::list;
 using client::calls::RunProcedure;
 using list::ListCall;
 
-// What a call of a list needs of it.
+// The parts of a list that its calls need.
 struct Kept {
   const std::shared_ptr<list::ListService>& service;
   const std::string& name;
   Timeout of_list;
 };
 
-// `start` owns the arguments; it gets a ListCall and the way.
+// `start` owns the arguments. It is called with a ListCall and the way.
 template <class Out, class Work, class Start>
 Call<Out> later(const Kept& kept, const ResumeHook& hook, const ListCallOptions& options,
                 Start start) {

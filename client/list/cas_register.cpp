@@ -14,7 +14,7 @@ using protocol::Verb;
 
 namespace {
 
-// A draw leaves room for as many ids as a writer can ever use.
+// Leaves room above a draw for more ids than a writer can ever use.
 constexpr Id drawn_end = last_id - (Id{1} << 40);
 
 }  // namespace
@@ -73,7 +73,7 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
   until_ = until;
   state_ = State::exchanging;
   unanswered_ = gets.size() + puts.size();
-  next_ += puts.size();  // each has an id of its own
+  next_ += puts.size();  // each gets its own id
   if (added_.empty()) added_at_ = now.mono;
   send_gets(get, std::move(gets), now);
   for (KeyAndValue& each : puts) {
@@ -83,7 +83,7 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
     operation.value = std::move(each.value);
     operation.ttl = options_.life;
     operation.connection = bound();
-    operation.deadline = until;  // there may be many: the last ones leave late
+    operation.deadline = until;  // there may be many, and the last ones are sent late
     send(put, std::move(operation), now);
   }
 }
@@ -91,9 +91,9 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
 void CasRegister::on_exchange(const PendingOperation& operation, const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   const bool done = answer.reply.status == Status::done;
-  if (operation.purpose == get && !done) trusted_ = false;  // the head may be an old one
+  if (operation.purpose == get && !done) trusted_ = false;  // the head may be out of date
   if (operation.purpose == put && !done) {
-    std::erase(added_, operation.key);  // somebody else's
+    std::erase(added_, operation.key);  // another client's key
     draw();
     return lose(answer, "the key " + operation.key + " is there already");
   }
@@ -112,7 +112,7 @@ void CasRegister::on_all_exchanged(bool looked, const socket::Completion& answer
   report_done();
 }
 
-// Old servers do not send the version of what they store; those run with -C never send one.
+// Old servers do not send the version of what they store; servers run with -C never send one.
 void CasRegister::look_for_versions(Now now) {
   PendingOperation operation(Verb::get, added_.front());
   operation.connection = bound();
@@ -142,7 +142,7 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
   if (options_.controls.touch_first) send_touches(until, now);
   next_head_ = std::move(head);
   next_head_.next = 0;
-  // Over several connections the order is only certain once the touches are answered.
+  // Touches that may use other connections must be answered before the commit is sent.
   const bool in_order = connection_ != 0 || unanswered_ == 1;
   if (in_order) send_swap(now);
 }
@@ -168,8 +168,8 @@ void CasRegister::send_touches(Deadline until, Now now) {
   }
 }
 
-// The commit is the last of them all on its connection. A touch that failed before it has left
-// keeps it from leaving; one that got lost beside it leaves the edit unknown.
+// The commit is the last command of the attempt on its connection. A touch that fails before the
+// commit is sent keeps it from being sent; a touch that is lost after that leaves the edit unknown.
 void CasRegister::on_commit(const PendingOperation& operation, const socket::Completion& answer) {
   if (operation.purpose == swap) return on_swapped(answer);
   if (!answer.answered) {
@@ -189,7 +189,7 @@ void CasRegister::on_commit(const PendingOperation& operation, const socket::Com
 
 void CasRegister::on_swapped(const socket::Completion& answer) {
   if (!answer.answered && answer.outcome == Outcome::unknown) {
-    added_.clear();  // they may be part of the list
+    added_.clear();  // the list may contain them
     return end(Kind::unknown, runtime::make_error(answer, started_), answer.now);
   }
   if (!answer.answered) return fail(answer);
@@ -231,7 +231,7 @@ void CasRegister::close(Deadline until, Now) {
   event_ = {};
   pending_.drop_waiting();
   if (state_ == State::closed) return;
-  if (state_ != State::open || !added_.empty()) trusted_ = false;  // it did not end well
+  if (state_ != State::open || !added_.empty()) trusted_ = false;  // the attempt failed
   sweeper_.discard(std::exchange(added_, {}), {{}, bound(), until});
   state_ = State::closed;
   ++attempt_;

@@ -1,31 +1,31 @@
 #pragma once
 
-// CasRegister: the register where the endpoint itself compares and sets (memcached, servers of the
-// Redis protocol). There is no lock: whoever commits first wins, the others begin again.
+// CasRegister: the register for endpoints that compare and set themselves (memcached, servers of
+// the Redis protocol). There is no lock: the first writer to commit wins, the others start again.
 //
-//   closed     -> reading     GET head, with its version; left out while the one that we know is
-//                             likely to be the newest
+//   closed     -> reading     GET head, with its version; skipped while the known head is likely to
+//                             be the newest
 //   reading    -> open
 //   open       -> exchanging  GETs; items and segments by `add`, with a life of 60 s
 //   exchanging -> open
-//   open       -> committing  touch of all that was added: from now on it stays. Behind them, on
-//                             the same connection, SET head' if its version is the same (absent:
-//                             `add`): the only point that counts
+//   open       -> committing  touch of every added key, which makes it permanent. Then, on the same
+//                             connection, SET head' if its version is the same (absent: `add`):
+//                             this alone decides
 //   committing -> open | closed
 //
-// What is added has ids that nobody else has: each register counts from a number drawn at random,
-// and a key that is there already means that the draw was not lucky. So nobody's items are ever
-// overwritten, whoever wins. The 60 s sweep up after a writer that is killed; an attempt that lost
-// removes what it has added itself.
+// Added keys have ids that no other writer uses: each register counts from a number drawn at
+// random, and if a key exists already, the draw was unlucky and is repeated. So no writer ever
+// overwrites another's items, whichever wins. The 60 s life cleans up after a writer that is
+// killed; an attempt that lost removes what it added.
 //
-// The touches go in front of the commit and not behind it: a commit that counts never names
-// anything that is about to expire, though its writer be killed right after it. Whatever expires
-// might have been acknowledged: a segment holds the items of all writers.
+// The touches come before the commit, not after it: a commit that took effect never names a key
+// that is about to expire, even if its writer is killed right after it. A key that expired might be
+// one that was acknowledged: a segment holds the items of all writers.
 //
-// Everything of one attempt goes over the connection that answered its first request: a memcached
-// that has started again counts its versions from 1 again, so a version says nothing there. Where
-// answers name no connection, versions hold on all of them; then the commit waits until the touches
-// are answered, for they may go over others.
+// Every command of one attempt uses the connection that answered its first request: a restarted
+// memcached counts its versions from 1 again, so an old version means nothing there. Where answers
+// name no connection, versions are valid on all of them; then the commit waits until the touches
+// are answered, because they may use other connections.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -39,9 +39,9 @@ namespace sheaf::client::list {
 
 struct CasRegisterOptions {
   std::chrono::milliseconds step_timeout{1'000};  // of one operation
-  // Until the commit; whoever is slower begins again.
+  // The life of added keys until the commit. An attempt that takes half of it is lost.
   std::chrono::milliseconds life{60'000};
-  // While others write, too, they get their turn after this time.
+  // While others write too, this client gives them a turn after this time.
   std::chrono::milliseconds tenure{25};
   ListControls controls{};
 };
@@ -88,22 +88,22 @@ class CasRegister final : public RegisterBase {
   const CasRegisterOptions options_;
   Random random_;
   State state_ = State::closed;
-  Id next_ = 0;  // the next one of ours
+  Id next_ = 0;  // the id that this register uses next
 
   // The head that we read or wrote last.
-  bool known_ = false;    // it may be the newest still
-  bool trusted_ = false;  // and is likely to be
+  bool known_ = false;    // it may still be the newest
+  bool trusted_ = false;  // it is likely to be the newest
   bool absent_ = false;
   std::string version_;
   bool versioned_ = false;  // the server has sent a version
-  bool contended_ = false;  // somebody else wrote it lately
+  bool contended_ = false;  // another client wrote it recently
 
-  std::vector<std::string> added_;  // in this attempt; no commit names them yet
+  std::vector<std::string> added_;  // in this attempt; not yet named by a commit
   Deadline added_at_{0};
   Head next_head_;
   bool swap_sent_ = false;  // the commit
-  bool swapped_ = false;    // it was answered
-  bool gone_ = false;       // something of added_ was not there any more
+  bool swapped_ = false;    // the commit was answered
+  bool gone_ = false;       // something in added_ was missing
 };
 
 }  // namespace sheaf::client::list

@@ -12,15 +12,15 @@ using Progress = CommitAttempt::Progress;
 
 namespace {
 
-// Of two heads that were read or written: the same list at the same revision. What of its garbage
-// was swept since makes no difference.
+// True if both heads describe the same list at the same revision. Their garbage may differ: some of
+// it may have been swept since.
 bool same_list(const Head& a, const Head& b) {
   return a.revision == b.revision && a.segments == b.segments && a.tail == b.tail;
 }
 
 }  // namespace
 
-// What was read over an earlier connection says nothing about the store that answers now.
+// The cached segments may not exist in the store that answers now, if the connection is a new one.
 Progress CommitAttempt::begin(std::vector<const Edit*> edits, Deadline until, Now now) {
   edits_ = std::move(edits);
   until_ = until;
@@ -60,9 +60,9 @@ Progress CommitAttempt::on_segment(Now now) {
   return plan_and_store(*ids, now);
 }
 
-// Something that the head names is not there. At first the head is taken for an old one, whose
-// garbage was deleted meanwhile, and all begins again. If the same thing is missing from the next
-// head, too, it is gone: pushes go on after the missing segment, other edits fail.
+// Something that the head names is missing. The first time, the head is taken for an old one whose
+// garbage has been deleted, and the edits start again. If the same thing is missing from the next
+// head too, it is lost: pushes continue after the missing segment, other edits fail.
 Progress CommitAttempt::on_missing(Id id, const char* what, Now now) {
   const bool again = std::exchange(missing_, id) == id;
   if (again && edits_.front()->kind == Edit::Kind::push) return plan_and_store({}, now);
@@ -70,8 +70,9 @@ Progress CommitAttempt::on_missing(Id id, const char* what, Now now) {
              missing_text(keys_.ids(), what, id));
 }
 
-// New items and segments are written side by side under ids that no head names yet, so their order
-// does not matter and nobody sees them before the commit. A remove reads its item at the same time.
+// New items and segments are written in parallel under ids that no head names yet, so their order
+// does not matter and no reader sees them before the commit. A remove reads its item at the same
+// time.
 Progress CommitAttempt::plan_and_store(const std::vector<Id>& ids, Now now) {
   state_ = State::storing;
   plan_ = make_plan(register_.head(), ids, edits_, options_);
@@ -90,8 +91,8 @@ Progress CommitAttempt::plan_and_store(const std::vector<Id>& ids, Now now) {
   return {};
 }
 
-// The head may be one that was known before the edit came: that an index is not there must be true
-// of the list as it is now.
+// The head may have been read before the edit came, but an index must be absent from the list as it
+// is now.
 Progress CommitAttempt::confirm(Now now) {
   state_ = State::confirming;
   register_.exchange({keys_.head()}, {}, until_, now);
@@ -106,7 +107,7 @@ Progress CommitAttempt::on_confirmed() {
   return end(Kind::lost, Reason::other, "somebody else has changed the list");
 }
 
-// From here on the edits may have happened, whatever the answer.
+// From here on the edits may have taken effect, whatever the answer.
 Progress CommitAttempt::commit(Now now) {
   if (plan_.removed && !register_.values().front()) return on_missing(*plan_.removed, "item", now);
   if (encode_head(plan_.head).size() > head_limit_) {

@@ -1,17 +1,17 @@
 #pragma once
 
-// CommitAttempt: carries one group of edits into a register that is open: plans them, stores what
-// the plan needs, commits the new head.
+// CommitAttempt: carries one group of edits into an open register: it plans them, stores what the
+// plan needs and commits the new head.
 //
 //   idle       -> reading     the edits need a segment that is not known
 //   idle       -> storing     they need none, or it is known: they are planned
 //   reading    -> storing     the segment has come: they are planned
-//   storing    -> committing  new items and segments are there, and so is the item that a remove
-//                             returns; left out if there is nothing to store and nothing to read
+//   storing    -> committing  new items and segments are stored, and the item that a remove returns
+//                             is read; storing is skipped if there is nothing to write or read
 //   committing -> idle        committed
-//   reading, idle -> confirming  the plan changes nothing, so no commit will show whether the head
-//                             is still the newest one: it is read again
-//   confirming -> idle        committed: it is; lost: somebody else has changed the list
+//   reading, idle -> confirming  the plan changes nothing, so no commit will show if the head is
+//                             still the newest: it is read again
+//   confirming -> idle        committed: it is; lost: another client has changed the list
 //   reading, storing -> idle  lost: something is missing, so the head may have been an old one;
 //                             failed: it is missing again, or damaged, or the list is too long
 //   any        -> idle        give_up: the register was closed
@@ -37,21 +37,22 @@ class CommitAttempt {
                 const PlanOptions& plan)
       : keys_(keys), register_(list_register), head_limit_(head_limit), options_(plan) {}
 
-  // How far it has come. After `lost` and `failed` the register is still open.
+  // How far the attempt has come. After `lost` and `failed` the register is still open.
   struct Progress {
     enum class Kind : std::uint8_t { goes_on, committed, lost, failed };
     Kind kind = Kind::goes_on;
     Error error;  // lost, failed
   };
 
-  // The register is open. `edits` live until committing; they are pushes, or one of another kind.
+  // The register must be open. The edits must live until committing; they are pushes, or one edit
+  // of another kind.
   Progress begin(std::vector<const Edit*> edits, Deadline until, Now now);
-  // The register has done what it was asked for.
+  // Call when the register has done what it was asked for.
   Progress on_done(Now now);
   void give_up() noexcept { state_ = State::idle; }
 
   bool committing() const noexcept { return state_ == State::committing; }
-  // Once committed.
+  // Valid once committed.
   const Plan& plan() const noexcept { return plan_; }
   std::optional<std::string> removed() const;
 
@@ -77,7 +78,7 @@ class CommitAttempt {
   Deadline until_{0};
   SegmentRef needed_;  // while reading
   Plan plan_;
-  Id missing_ = 0;  // what the attempt before did not find
+  Id missing_ = 0;  // what the previous attempt did not find
   SegmentCache segments_;
 };
 

@@ -8,13 +8,13 @@
 namespace sheaf::client::list {
 namespace {
 
-// A place in the table of segments. The tail counts as the segment behind the last one.
+// A place in the table of segments. The tail counts as the segment after the last one.
 struct Place {
   std::size_t segment = 0;
   unsigned offset = 0;
 };
 
-// The index from the front; nothing if it is outside 0 .. `end`, both included.
+// The index counted from the front; nothing if it is outside 0 .. `end`, both included.
 std::optional<std::uint64_t> from_front(std::int64_t index, std::uint64_t length,
                                         std::uint64_t end) {
   if (index < 0) {
@@ -35,7 +35,7 @@ Place find(const Head& head, std::uint64_t index) {
   return place;
 }
 
-// Where an edit of one item happens; nothing if there is no such index.
+// Where an edit of one item applies; nothing if the index does not exist.
 std::optional<Place> place_of(const Head& head, const Edit& edit) {
   const std::uint64_t length = head.length();
   const bool insert = edit.kind == Edit::Kind::insert;
@@ -50,7 +50,7 @@ std::size_t pushed_items(std::span<const Edit* const> edits) {
   return items;
 }
 
-// The tail has no room for so many more: it goes into segments.
+// True if the tail has no room for `more` items, so that it is moved into segments.
 bool spills(const Head& head, std::size_t more, const PlanOptions& options) {
   return more > 0 && head.tail.size() + more > options.tail;
 }
@@ -102,7 +102,8 @@ class Planner {
     return ref;
   }
 
-  // Into the tail; when that is full, all of it into the last segment and new ones behind it.
+  // Pushes go into the tail. When it is full, all of it moves to the last segment and to new ones
+  // after it.
   void push_all(const std::vector<Id>& last) {
     plan_.changes = pushed_items(edits_) > 0;
     const bool spill = spills(plan_.head, pushed_items(edits_), options_);
@@ -135,7 +136,8 @@ class Planner {
     }
   }
 
-  // Whole segments with their items: however long the list is, the head stays small.
+  // Clearing discards whole segments with their items, so the head stays small however long the
+  // list was.
   void clear() {
     plan_.changes = true;
     for (const SegmentRef& segment : plan_.head.segments) {
@@ -204,8 +206,8 @@ class Planner {
     plan_.results.push_back({true, length_, 0});
   }
 
-  // The segment at `at` in the table gives way to one with `ids`, to two halves if they are too
-  // many, or to none.
+  // Replaces the segment at `at` in the table with one that holds `ids`, with two halves if they
+  // are too many, or with nothing if there are none.
   void replace(std::size_t at, std::vector<Id> ids) {
     std::vector<SegmentRef> fresh;
     if (ids.size() > options_.segment) {

@@ -1,11 +1,11 @@
 #pragma once
 
-// The planner: what has to be read and written so that a list changes. It knows heads and segments
-// and nothing of stores: every kind of endpoint uses it, each with a register of its own.
+// The planner: works out what to read and write to change a list. It knows heads and segments but
+// no stores, so every kind of endpoint uses it, each with its own register.
 //
-// Nothing that a head names is ever changed: an edit writes new items and new segments under new
-// ids, and the new head names them. What the old head named and the new one does not is its
-// garbage, to be deleted after the next commit, so that readers of the old head may finish.
+// Nothing that a head names ever changes: an edit writes new items and new segments under new ids,
+// and the new head names them. Items and segments that only the old head names are the new head's
+// garbage. They are deleted after the next commit, so that readers of the old head can finish.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -28,25 +28,25 @@ struct Edit {
     update,
     remove,
     clear,
-    drop  // takes out what is missing
+    drop  // removes references to missing items
   };
   Kind kind = Kind::push;
-  std::int64_t index = 0;             // insert, update, remove; negative: counts from the end
+  std::int64_t index = 0;             // insert, update, remove; negative: from the end
   std::vector<std::string> values{};  // push: any number; insert, update: one
-  Id segment = 0;                     // drop: of these items; 0 = of the tail
-  std::vector<Id> items{};  // drop; none: the segment itself is missing, with all its items
+  Id segment = 0;                     // drop: the segment of the items; 0 = the tail
+  std::vector<Id> items{};            // drop; empty: the segment itself is missing, with its items
 };
 
-// What became of one edit, if the plan is committed.
+// The result of one edit, if the plan is committed.
 struct EditResult {
-  bool found = true;         // insert, update, remove: there is such an index; drop: such an id
-  std::uint64_t length = 0;  // with this edit and those before it
+  bool found = true;         // insert, update, remove: the index exists; drop: an id was dropped
+  std::uint64_t length = 0;  // after this edit and those before it
   std::uint64_t dropped = 0;
 };
 
 struct NewItem {
   Id id = 0;
-  const std::string* value = nullptr;  // of the edit
+  const std::string* value = nullptr;  // points into the edit
 };
 struct NewSegment {
   Id id = 0;
@@ -54,7 +54,7 @@ struct NewSegment {
 };
 
 struct Plan {
-  bool changes = false;  // else nothing is to be written
+  bool changes = false;  // false: nothing has to be written
   Head head;
   std::vector<NewItem> items;
   std::vector<NewSegment> segments;
@@ -63,7 +63,7 @@ struct Plan {
 };
 
 struct PlanOptions {
-  std::size_t tail = 32;  // items that stand in the head itself; 0 .. segment_limit / 2
+  std::size_t tail = 32;                // items kept in the head itself; 0 .. segment_limit / 2
   std::size_t segment = segment_limit;  // items; 2 .. segment_limit
   ListControls controls{};
 };
@@ -73,13 +73,13 @@ struct PlanOptions {
 std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits,
                                          const PlanOptions& options = {});
 
-// `ids`: of needed_segment; else, and if a push finds that segment missing, empty. The plan points
-// into the edits.
+// `ids`: the contents of needed_segment; empty if no segment is needed, or if a push finds it
+// missing. The plan points into the edits.
 Plan make_plan(const Head& head, const std::vector<Id>& ids, std::span<const Edit* const> edits,
                const PlanOptions& options = {});
 
-// Which items from `first` to `last`, both included and negative ones counted from the end, there
-// are in a list of `length`: [begin, end). Indexes beyond either end are cut to it.
+// The items that a range covers in a list of `length`: [begin, end). `first` and `last` are both
+// included; negative ones count from the end; indexes beyond either end are cut to it.
 struct Slice {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -25,9 +25,9 @@ EditRequest* EditQueue::poll_ended() {
   return request;
 }
 
-// ---- the group in work
+// ---- the group in progress
 
-// Pushes join the group while they fit. An edit of another kind is a group of its own.
+// Pushes join the group while they fit. An edit of another kind is a group by itself.
 void EditQueue::take_group() {
   group_.clear();
   std::size_t items = 0;
@@ -46,7 +46,7 @@ void EditQueue::take_group() {
   if (alone_ > 0) --alone_;
 }
 
-// In front of those that wait, in their old order.
+// The group goes to the front of the queue, in its old order.
 void EditQueue::put_back() {
   for (auto at = group_.rbegin(); at != group_.rend(); ++at) {
     if (*at != nullptr) waiting_.push_front(*at);

@@ -16,7 +16,7 @@ void write_number(ByteWriter& out, std::uint64_t value) {
   out.u8(static_cast<std::uint8_t>(value));
 }
 
-// Fails on a number that does not fit, or that a shorter form could have said.
+// Fails on a number that does not fit, or that is not in its shortest form.
 std::uint64_t read_number(ByteReader& in) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -32,7 +32,7 @@ std::uint64_t read_number(ByteReader& in) {
   return 0;
 }
 
-// Ids as differences.
+// Writes each id as its difference to the one before.
 class IdWriter {
  public:
   explicit IdWriter(ByteWriter& out) : out_(out) {}
@@ -51,7 +51,7 @@ class IdWriter {
 class IdReader {
  public:
   explicit IdReader(ByteReader& in) : in_(in) {}
-  // 1 .. below `end`.
+  // Fails unless 1 <= id < `end`.
   Id read(Id end) {
     const std::uint64_t coded = read_number(in_);
     before_ += (coded >> 1) ^ (~(coded & 1) + 1);
@@ -84,7 +84,7 @@ std::string wrong_format(std::string_view bytes) {
                              std::to_string(static_cast<unsigned char>(bytes.front())) + ")";
 }
 
-// Every entry of `size` bytes at least: a count that cannot be true is refused before anything is
+// Each entry takes at least `size` bytes, so an impossible count is refused before anything is
 // allocated for it.
 std::size_t read_count(ByteReader& in, std::size_t size) {
   const std::uint64_t count = read_number(in);

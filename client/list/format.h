@@ -1,26 +1,26 @@
 #pragma once
 
-// What a list is made of in the store: keys, the head, the segments. docs/lists.md describes it.
+// How a list is stored: its keys, the head, the segments. docs/lists.md describes it.
 //
-//   sheaf/list/{NAME}/head   the head: which segments, in order, and what may be deleted
-//   sheaf/list/{NAME}/lock   who is changing the list, for a short time
+//   sheaf/list/{NAME}/head   the head: its segments in order, and what may be deleted
+//   sheaf/list/{NAME}/lock   held by the writer that is changing the list, for a short time
 //   sheaf/list/{NAME}/s<id>  a segment: the ids of up to 256 items, in order; never changed
 //   sheaf/list/{NAME}/i<id>  one item's bytes; never changed
 //
-// NAME in braces makes them all live on one node. Blanks, control characters, `%`, `{` and `}` in a
-// name are written as %XX.
+// The braces around NAME keep all the keys on one node. Blanks, control characters, `%`, `{` and
+// `}` in a name are written as %XX.
 //
 //   head     format u8 = 1, revision, next id, n, n x (id, count), t, t x id, g, g x (kind u8, id)
 //   segment  format u8 = 1, n, n x id
 //
-// The t items of the tail are the last ones; they stand in no segment yet, so that most pushes
-// write an item and the head and nothing else.
+// The t items of the tail are the last ones. They are in no segment yet, so that most pushes write
+// only an item and the head.
 //
-// Where writers do not exclude each other (memcached) the ids are drawn at random instead of
-// counted: next id is 0, there is no lock, and no key is written that is there already.
+// Where writers do not exclude each other (memcached), ids are drawn at random instead of counted:
+// next id is 0, there is no lock, and a key that exists is never overwritten.
 //
-// Numbers are LEB128 without padding; ids in a row are differences to the one before, zigzag.
-// Parsers accept exactly what the writers write.
+// Numbers are LEB128 without padding; a sequence of ids is written as zigzag differences, each to
+// the one before. Parsers accept exactly what the writers write.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -34,12 +34,12 @@
 
 namespace sheaf::client::list {
 
-// Items and segments have their numbers from one source; a number is never used twice for what a
-// head has named.
+// Items and segments are numbered from one sequence; an id that a head has named is never used for
+// something else.
 using Id = std::uint64_t;
 enum class Ids : std::uint8_t {
-  counted,  // the head knows the next one
-  drawn     // each writer counts from where it has drawn
+  counted,  // the head has the next id
+  drawn     // each writer counts from a random start
 };
 inline constexpr Id last_id = Id{1} << 60;
 
@@ -51,10 +51,10 @@ class Keys {
  public:
   explicit Keys(std::string_view name, Ids ids = Ids::counted);
   Ids ids() const noexcept { return ids_; }
-  // Places all keys of the list on one node, also where tags are not read: the name as it stands
-  // in them.
+  // A key that places the whole list on one node, even where hash tags are not read: the name as it
+  // appears in the keys.
   const std::string& route() const noexcept { return route_; }
-  // Bytes of the longest key.
+  // The size of the longest key, in bytes.
   std::size_t longest() const noexcept { return base_.size() + 20; }
   const std::string& head() const noexcept { return head_; }
   const std::string& lock() const noexcept { return lock_; }
@@ -75,12 +75,12 @@ struct SegmentRef {
   friend bool operator==(const SegmentRef&, const SegmentRef&) = default;
 };
 
-// What no head names any more.
+// Something that no head names any more.
 struct Garbage {
   enum class Kind : std::uint8_t {
     item = 0,
     segment = 1,
-    tree = 2  // a segment and all its items; stands here until somebody has seen it gone
+    tree = 2  // a segment and all its items; kept here until it was seen to be gone
   };
   Kind kind = Kind::item;
   Id id = 0;
@@ -89,7 +89,7 @@ struct Garbage {
 
 struct Head {
   std::uint64_t revision = 0;
-  Id next = 1;  // 0 as written where ids are drawn
+  Id next = 1;  // written as 0 where ids are drawn
   std::vector<SegmentRef> segments;
   std::vector<Id> tail;  // at most segment_limit
   std::vector<Garbage> garbage;
@@ -102,7 +102,7 @@ std::string encode_head(const Head& head);
 std::string encode_segment(const std::vector<Id>& ids);
 // The error is a sentence: "not a sheaf list (format 7)", "the list's head is damaged: ...".
 std::expected<Head, std::string> parse_head(std::string_view bytes, Ids ids = Ids::counted);
-// `count` as the head says; 0 = whatever it is.
+// `count` as the head gives it; 0 accepts any number of items.
 std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes, unsigned count);
 
 // "the list is damaged: its item 7 is missing", and what to do about it.

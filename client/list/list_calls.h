@@ -1,6 +1,6 @@
 #pragma once
 
-// The calls of a list, each as a template over its way (client/calls/ways.h).
+// The calls of a list, each a template over its way (client/calls/ways.h).
 //
 // Thread rule: any thread.
 
@@ -19,7 +19,7 @@ namespace sheaf::client::list {
 
 using calls::Form;
 
-// A call of a list.
+// The arguments that all calls of a list have.
 struct ListCall {
   ListService& service;
   const std::string& name;
@@ -29,7 +29,7 @@ struct ListCall {
   runtime::Context& context() const noexcept { return service.context; }
   const ClusterConfig& config() const noexcept { return service.context.config(); }
   std::chrono::nanoseconds time() const { return step_time(config(), of_list, options.timeout); }
-  // Why the call cannot start; `values`: items to be written.
+  // The reason that the call cannot start, if any. `values`: the items to write.
   std::optional<Error> refusal(Form form, std::span<const std::string_view> values = {}) const;
 };
 

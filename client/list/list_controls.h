@@ -1,7 +1,7 @@
 #pragma once
 
 // ListControls: the rules that make lists safe. Only tests switch one off, to show what is lost
-// then.
+// without it.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -12,8 +12,8 @@ struct ListControls {
   bool claim = true;         // state store: an attempt claims the head before it uses it
   // memcached:
   bool compare = true;          // a commit compares the version of the head
-  bool touch_first = true;      // items lose their limited life before a commit names them
-  bool same_connection = true;  // an attempt ends with the connection that it began on
+  bool touch_first = true;      // items become permanent before a commit names them
+  bool same_connection = true;  // all commands of an attempt use one connection
 };
 
 }  // namespace sheaf::client::list

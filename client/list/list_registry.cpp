@@ -67,13 +67,14 @@ class ListRegistry::Entry final : public calls::ProcedureOwner {
     writer_->retire();
     run_->resume(now);
   }
-  // An edit waits, or something is in flight; a release, too, unless it has taken too long.
+  // True while an edit waits or something is in flight. That includes a release, unless it is
+  // overdue.
   bool busy() const { return !writer_->idle() || writer_->releasing(); }
 
   std::uint64_t last_use = 0;
 
  private:
-  // Ends with this object, when the writer is done.
+  // Destroys this entry once its writer is done.
   void on_progress(calls::ProcedureRun& run, Now) override {
     run_ = &run;
     while (EditRequest* request = writer_->poll_ended()) {
@@ -110,7 +111,7 @@ void ListRegistry::cancel(const std::string& name, EditCall& call, Now now) {
   if (found != entries_.end()) found->second->cancel(call, now);
 }
 
-// Null while the client closes: a writer that is started then ends at once.
+// Null while the client closes: a writer started then ends at once.
 ListRegistry::Entry* ListRegistry::find_or_make(const std::string& name, Now now) {
   auto found = entries_.find(name);
   if (found == entries_.end()) {

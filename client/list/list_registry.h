@@ -1,6 +1,6 @@
 #pragma once
 
-// ListRegistry: the writers of a client, one for each list that it has changed lately. All List
+// ListRegistry: the writers of a client, one for each list that it has changed recently. All List
 // objects of the client share them.
 //
 // Thread rule: under the baton.
@@ -22,7 +22,7 @@ namespace sheaf::client::list {
 // An edit and its caller.
 class EditCall : public EditRequest {
  public:
-  // `outcome` is there. The call is the caller's again.
+  // `outcome` is set. The caller owns the call again.
   virtual void on_ended() = 0;
 
  protected:
@@ -31,7 +31,7 @@ class EditCall : public EditRequest {
 
 // The keys of a list at this kind of endpoint.
 Keys keys_of(std::string_view name, EndpointKind kind);
-// What is wrong with a list's name there.
+// The error of a list's name that this cluster cannot take.
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config);
 
 class ListRegistry {
@@ -41,22 +41,22 @@ class ListRegistry {
   ListRegistry(const ListRegistry&) = delete;
   ListRegistry& operator=(const ListRegistry&) = delete;
 
-  // The call ends by on_ended, at the latest at its deadline, perhaps before this returns.
+  // The call ends with on_ended, at its deadline at the latest, perhaps before this returns.
   void submit(const std::string& name, EditCall& call, Now now);
 
-  // The caller of an edit that was submitted and has not ended does not want it any more.
+  // Ends an edit whose caller no longer wants it. It must have been submitted and not have ended.
   void cancel(const std::string& name, EditCall& call, Now now);
 
   const ListMetrics& counts() const noexcept { return counts_; }
 
-  // Ends every edit but those of a commit that was sent, and releases the lists. `end` hears when
-  // that is done: a tenth of a second after the deadlines of these edits at the latest. The last
-  // call.
+  // Ends every edit except those of a commit that was sent, and releases the lists. Notifies `end`
+  // when that is done: at the latest a tenth of a second after the deadlines of the remaining
+  // edits. This must be the last call.
   void close(calls::WorkEnd& end, Now now);
 
  private:
   class Entry;
-  static constexpr std::size_t most_entries = 256;  // but for those in use
+  static constexpr std::size_t most_entries = 256;  // entries in use may exceed it
 
   Entry* find_or_make(const std::string& name, Now now);
   std::unique_ptr<Register> make_register(const Keys& keys);

@@ -2,8 +2,8 @@
 
 // ListService: what the lists of one client share.
 //
-// Thread rule: any thread, but the registry under the baton.
-// Lifetime: lists share the client's, and may outlive the Client.
+// Thread rule: any thread; the registry only under the baton.
+// Lifetime: lists share the ownership of their client's service, and may outlive the Client.
 
 #include <memory>
 
@@ -26,7 +26,6 @@ struct ListService {
   ListRegistry registry;
 };
 
-// That of a client.
 std::shared_ptr<ListService> service_of(const Client& client);
 
 }  // namespace sheaf::client::list

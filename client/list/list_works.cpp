@@ -9,9 +9,9 @@ namespace sheaf::client::list {
 namespace {
 
 constexpr std::int64_t scanned_items = 2'000;  // by one read of DropHoles
-constexpr int timeouts = 5;                    // of the cluster, for one step
+constexpr int timeouts = 5;                    // one step may take this many cluster timeouts
 
-// One edit for each segment with holes.
+// One edit for each segment that has holes.
 std::vector<Edit> drops(const std::vector<Hole>& holes) {
   std::vector<Edit> edits;
   for (const Hole& hole : holes) {
@@ -54,7 +54,7 @@ void PushMany::start(Now now) {
   service_.registry.submit(name_, *this, now);
 }
 
-// Between two parts the next one is posted.
+// Between two parts the task for the next one is posted, and no edit is submitted.
 void PushMany::cancel(Now now) {
   if (!linked()) return service_.registry.cancel(name_, *this, now);
   service_.context.lane().cancel(*this);
@@ -90,7 +90,7 @@ void DropHoles::start(Now now) {
   service_.registry.submit(name_, *this, now);
 }
 
-// Between two steps the next one is posted.
+// Between two steps the task for the next one is posted, and neither a read nor an edit runs.
 void DropHoles::cancel(Now now) {
   if (read_) return read_->cancel(now);
   if (!linked()) return service_.registry.cancel(name_, *this, now);
@@ -98,7 +98,7 @@ void DropHoles::cancel(Now now) {
   finish(Failure(calls::cancelled_error()));
 }
 
-// What is removed moves the rest to the front: then the same part is read again.
+// Removing holes moves the items after them forward, so then the same range is read again.
 void DropHoles::ended() {
   auto read = read_->take();
   read_.reset();

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the calls of a list do, as Works: one edit, many pushes, and the removal of holes. Reads are
+// The calls of a list as Works: one edit, many pushes, and the removal of holes. Reads are
 // procedures (client/list/reader.h).
 //
-// Thread rule: as every Work.
+// Thread rule: as for every Work.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,14 +22,13 @@
 
 namespace sheaf::client::list {
 
-// How long each step of a call may take.
+// The time that each step of a call may take.
 std::chrono::nanoseconds step_time(const ClusterConfig& config, const Timeout& of_list,
                                    const Timeout& of_call);
 
-// Of a read that begins at `started`.
+// The terms of a read that begins at `started`.
 ReadTerms read_terms(const ClusterConfig& config, Deadline started, std::chrono::nanoseconds time);
 
-// One edit.
 class RunEdit final : private EditCall {
  public:
   using Out = Result<EditOutcome>;
@@ -54,7 +53,7 @@ class RunEdit final : private EditCall {
   std::string name_;
 };
 
-// Pushes in parts, one after the other; each part has the whole time.
+// Pushes in parts, one after the other; each part gets the whole time.
 class PushMany final : private EditCall, private socket::Lane::Task {
  public:
   using Out = PushManyResult;
@@ -82,7 +81,7 @@ class PushMany final : private EditCall, private socket::Lane::Task {
 };
 
 // Reads a part of the list and removes the holes in it, until the whole list has been read. Each
-// step has the whole time.
+// step gets the whole time.
 class DropHoles final : private EditCall, private calls::WorkEnd, private socket::Lane::Task {
  public:
   using Out = Result<std::uint64_t>;
@@ -106,9 +105,9 @@ class DropHoles final : private EditCall, private calls::WorkEnd, private socket
   ListService& service_;
   std::string name_;
   const std::chrono::nanoseconds time_;
-  std::int64_t first_ = 0;                           // of the part that is read next
+  std::int64_t first_ = 0;                           // index at which the next read begins
   std::optional<calls::RunProcedure<Reader>> read_;  // while it reads
-  std::vector<Edit> edits_;                          // to be done, the last one first
+  std::vector<Edit> edits_;                          // still to do, in reverse order
   std::uint64_t dropped_ = 0;
   Out out_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 // PendingOperations: the operations of a list that wait to be sent or are in flight, with the texts
-// that their views point into. An answer finds its operation by the number of its command, also
-// when nobody waits for it any more.
+// that their views point into. An answer finds its operation by the number of its command, even if
+// no caller waits for it any more.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -23,9 +23,9 @@ namespace sheaf::client::list {
 struct PendingOperation : protocol::OwnedOperation {
   using OwnedOperation::OwnedOperation;
 
-  std::uint64_t connection = 0;  // as of calls::Command
+  std::uint64_t connection = 0;  // as in calls::Command
 
-  // The owner's own.
+  // For the owner's use.
   unsigned purpose = 0;
   std::uint64_t attempt = 0;
   std::size_t place = 0;
@@ -35,19 +35,19 @@ struct PendingOperation : protocol::OwnedOperation {
 
 class PendingOperations {
  public:
-  // `window`: how many are in flight at once; the rest waits here. `route` places all of them on
-  // one node, and must outlive this object.
+  // `window`: the most operations in flight at once; the rest wait here. `route` places all of them
+  // on one node, and must outlive this object.
   PendingOperations(std::size_t window, std::string_view route) : window_(window), route_(route) {}
 
   void add(PendingOperation operation) {
     waiting_.push_back(std::make_unique<PendingOperation>(std::move(operation)));
   }
-  // Goes before all others, and beyond the window.
+  // Sends the operation before all others, even if the window is full.
   void add_urgent(PendingOperation operation) {
     operation.urgent = true;
     waiting_.push_front(std::make_unique<PendingOperation>(std::move(operation)));
   }
-  // Forgets those that have not left. Returns how many they were.
+  // Drops the operations that have not been sent. Returns their number.
   std::size_t drop_waiting() {
     const std::size_t count = waiting_.size();
     waiting_.clear();
@@ -55,14 +55,13 @@ class PendingOperations {
   }
 
   bool poll(calls::Command& command);
-  // The operation that was answered, which leaves this object; null if the number is not one of
-  // this object's.
+  // Removes the answered operation and returns it; null if the number is not one of this object's.
   std::unique_ptr<PendingOperation> answered(unsigned id);
 
   bool empty() const noexcept { return waiting_.empty() && in_flight_.empty(); }
 
-  // This object numbers its commands `first`, `first + step`, ..., so that several can share a
-  // procedure.
+  // Makes this object number its commands `first`, `first + step`, ..., so that several of them can
+  // share a procedure.
   void number_from(unsigned first, unsigned step) noexcept {
     next_ = first;
     step_ = step;

@@ -48,7 +48,7 @@ void Reader::get(std::string key, std::size_t place, Now now) {
   operation.attempt = round_;
   operation.place = place;
   operation.connection = state_ == State::head ? 0 : connection_;
-  // Of many items the last leave late.
+  // A range may have many items, and the last ones are sent late.
   operation.deadline = state_ == State::items
                            ? terms_.deadline
                            : std::min(terms_.deadline, now.mono + terms_.step_timeout);
@@ -93,7 +93,7 @@ void Reader::on_head(const socket::Completion& answer) {
   std::vector<SegmentRef> table = head->segments;
   table.push_back({tail_id, static_cast<unsigned>(head->tail.size())});
   std::uint64_t begin = 0;
-  std::uint64_t before = 0;  // items in front of the first segment that overlaps
+  std::uint64_t before = 0;  // items before the first segment that overlaps
   for (const SegmentRef& segment : table) {
     const std::uint64_t end = begin + segment.count;
     if (begin < slice_.end && end > slice_.begin) {
@@ -148,7 +148,7 @@ void Reader::read_items(Now now) {
   if (unanswered_ == 0) finish(now);
 }
 
-// The ids of the items asked for, and where they stand.
+// Collects the ids of the items asked for, and the segments that they are in.
 void Reader::collect() {
   ids_.clear();
   owners_.clear();

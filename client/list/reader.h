@@ -1,16 +1,17 @@
 #pragma once
 
-// Reader: reads a part of a list: the head, the segments that overlap, the items asked for, nothing
-// else. It takes no lock. All that a head names is there and never changes, so what was read
-// belongs together; if something is missing the head is an old one by now, and is read again.
+// Reader: reads part of a list: the head, the segments that overlap, the items asked for, nothing
+// else. It takes no lock. Everything that a head names exists and never changes while that head is
+// the newest, so everything read belongs together. If something is missing, the head is an old one
+// by now and is read again.
 //
 //   head -> segments -> items -> done
 //   any  -> head      something is missing, or the connection was lost
 //
-// The same head twice and still something missing: the list is damaged. That is an error or, if
-// asked for, holes among the items. A hole counts only if the head is still the same
-// after it was seen. All reads of one round go over one connection: a store that has lost its
-// memory is another one.
+// If the head is the same the second time and something is still missing, the list is damaged. That
+// is an error or, if asked for, holes among the items. A hole counts only if the head is still the
+// same after the hole was seen. All reads of one round use one connection: a store that has lost
+// its memory answers on a new one.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -30,13 +31,13 @@ namespace sheaf::client::list {
 struct ReadTerms {
   Deadline started{0};
   Deadline deadline{0};
-  std::chrono::nanoseconds step_timeout{0};  // of one operation
+  std::chrono::nanoseconds step_timeout{0};  // for one operation
 };
 
 // An item that is missing.
 struct Hole {
   std::size_t place = 0;  // in ReadOutcome::items
-  Id segment = 0;         // 0: of the tail
+  Id segment = 0;         // 0: the tail
   Id item = 0;            // 0: the whole segment is missing
 };
 
@@ -50,10 +51,10 @@ class Reader final : public calls::Procedure {
  public:
   using Out = Result<ReadOutcome>;
 
-  // The items from `first` to `last`, both included; negative ones count from the end.
+  // Reads the items from `first` to `last`, both included; negative indexes count from the end.
   static std::unique_ptr<Reader> range(Keys keys, std::int64_t first, std::int64_t last,
                                        const ReadTerms& terms);
-  // The same, with holes.
+  // The same, but missing items become holes.
   static std::unique_ptr<Reader> with_holes(Keys keys, std::int64_t first, std::int64_t last,
                                             const ReadTerms& terms);
   static std::unique_ptr<Reader> length(Keys keys, const ReadTerms& terms);
@@ -96,17 +97,17 @@ class Reader final : public calls::Procedure {
   PendingOperations pending_;
   State state_ = State::head;
   std::uint64_t round_ = 0;
-  unsigned lost_ = 0;  // connections
+  unsigned lost_ = 0;  // connections lost so far
   std::uint64_t connection_ = 0;
   std::string head_bytes_;
-  bool missed_ = false;  // something of the head in head_bytes_
+  bool missed_ = false;  // something that head_bytes_ names was missing
   std::uint64_t length_ = 0;
-  std::vector<SegmentRef> segments_;  // those that overlap
-  Slice slice_;                       // of the items in segments_
+  std::vector<SegmentRef> segments_;  // those that overlap the range
+  Slice slice_;                       // the range, counted from the first of segments_
   std::vector<Id> ids_;               // the items asked for; 0: their segment is gone
-  std::vector<Id> owners_;            // the segments of ids_
+  std::vector<Id> owners_;            // the segment of each of ids_
   std::unordered_set<Id> gone_;       // segments and items, in this round
-  bool verifying_ = false;            // that the head is still the same
+  bool verifying_ = false;  // the head is being read again, to see if it is still the same
   std::size_t unanswered_ = 0;
   std::unordered_map<Id, std::vector<Id>> known_segments_;
   std::unordered_map<Id, std::string> known_items_;

@@ -1,18 +1,18 @@
 #pragma once
 
-// Register: a list's head as something that can be compared and set, with the segments and items
-// around it. Each kind of endpoint has its own way: the state store locks, claims and fences;
-// others compare versions.
+// Register: a list's head as a value that can be compared and set, and the segments and items that
+// it names. Each kind of endpoint has its own: the state store locks, claims and fences; others
+// compare versions.
 //
 // One attempt:   open -> opened | failed
 //                exchange, any number -> done | lost | failed
-//                commit -> done (the attempt goes on, with the new head) | lost | unknown | failed
+//                commit -> done (still open, with the new head) | lost | unknown | failed
 //                close, at any time
-// After lost, unknown and failed it is closed. What was asked for is answered by exactly one event;
-// close() takes back the question.
+// After lost, unknown and failed the attempt is closed. Every request is answered by exactly one
+// event; close() withdraws the request.
 //
-// It is pure, and is carried out as a Procedure is: its inputs and outputs are passed on by the
-// procedure that holds it.
+// It is pure, and runs as a Procedure does: the procedure that holds it passes on its inputs and
+// outputs.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -32,10 +32,10 @@ namespace sheaf::client::list {
 struct RegisterEvent {
   enum class Kind : std::uint8_t {
     none,
-    done,     // what was asked for; see head() and values()
-    lost,     // nothing of this attempt takes effect any more; try again
-    unknown,  // of a commit: it may have taken effect, or may yet
-    failed    // nothing of this attempt takes effect, and trying again is of no use
+    done,     // the request succeeded; see head() and values()
+    lost,     // nothing of this attempt will take effect; try again
+    unknown,  // a commit may have taken effect, or may still do so
+    failed    // nothing of this attempt will take effect, and trying again is useless
   };
   Kind kind = Kind::none;
   Error error;  // lost, unknown, failed: why
@@ -50,33 +50,33 @@ class Register {
  public:
   virtual ~Register() = default;
 
-  // Inputs. `until`: when the last of those who wait gives up.
+  // Inputs. `until`: when the last waiting edit gives up.
   virtual void open(Deadline until, Now now) = 0;
-  // While it opens: somebody who waits longer has come.
+  // While it opens: an edit with a later deadline has come.
   virtual void prolong(Deadline until) = 0;
-  // Reads and writes side by side, whatever their number.
+  // Reads and writes in parallel, in any number.
   virtual void exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts,
                         Deadline until, Now now) = 0;
   virtual void commit(Head head, Deadline until, Now now) = 0;
-  // Lets others change the list; not waited for. `until`: not tried any longer.
+  // Lets others change the list; the caller does not wait for it. It is tried until `until`.
   virtual void close(Deadline until, Now now) = 0;
 
   virtual RegisterEvent poll_event() = 0;
 
-  // While open.
+  // Valid while open.
   virtual const Head& head() const = 0;
-  // Of the last exchange, one for each get.
+  // The values of the last exchange, one for each get.
   virtual const std::vector<std::optional<std::string>>& values() const = 0;
-  // It is an old one: the next open() reads it.
+  // The head turned out to be old: the next open() reads it.
   virtual void distrust_head() noexcept = 0;
-  // Changes when what was read before may not be there any more.
+  // Changes when something that was read before may have disappeared.
   virtual std::uint64_t incarnation() const = 0;
-  // What close() began is in flight.
+  // True while a request that close() sent is in flight.
   virtual bool closing() const = 0;
-  // When this attempt should make room for others; `never` if it is in nobody's way.
+  // When this attempt should make room for others; `never` if it holds up no one else.
   virtual Deadline good_until() const = 0;
 
-  // As of Procedure.
+  // As in Procedure.
   virtual void on_answer(unsigned id, const socket::Completion& answer) = 0;
   virtual void on_deadline(Now now) = 0;
   virtual void on_hint(Now now) = 0;

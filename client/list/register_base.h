@@ -1,7 +1,7 @@
 #pragma once
 
-// RegisterBase: what the registers have in common: operations in flight that belong to an attempt,
-// reads and writes side by side, how an attempt ends, the sweeping behind a commit.
+// RegisterBase: what all registers share: the operations in flight of an attempt, parallel reads
+// and writes, the ways an attempt ends, and the sweeping after a commit.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -35,29 +35,30 @@ class RegisterBase : public Register {
 
   RegisterBase(Keys keys, std::chrono::milliseconds step_timeout);
 
-  // An answer to an operation; not always one of this attempt.
+  // The answer to an operation, which may be one of an earlier attempt.
   virtual void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) = 0;
 
-  // For this attempt; without a deadline it has the time of one step.
+  // Sends an operation of this attempt. If it has no deadline, it gets the time of one step.
   void send(unsigned purpose, PendingOperation operation, Now now);
-  // One operation for each key; on_exchanged() takes the answers.
+  // Sends one get for each key; on_exchanged() takes the answers.
   void send_gets(unsigned purpose, std::vector<std::string> gets, Now now);
-  // Notes an answer; true if it was the last.
+  // Notes an answer; true if it was the last one.
   bool on_exchanged(const PendingOperation& operation, bool is_get,
                     const socket::Completion& answer);
   void begin_attempt(Deadline until, Now now);
   void report_done() { event_ = {Kind::done, {}}; }
-  // The connection or the fence is another one by then, or a time-out may have been an accident.
-  // Everything else would end the same again.
+  // True if another attempt may succeed: it will have another connection or fence, or the time-out
+  // may have been an accident. Any other error would only repeat.
   static bool worth_another(const socket::Completion& answer) noexcept;
-  // Closes the attempt and reports how it ended: as the answer says, or as given.
+  // Closes the attempt and reports how it ended: as the answer implies, or as given.
   void fail(const socket::Completion& answer);
   void end(Kind kind, Error error, Now now);
-  // An error of an answer that is not acceptable.
+  // The error for an answer that is not acceptable.
   Error refused(const socket::Completion& answer, Reason reason, std::string text) const;
-  // Answers that follow on another connection come from a store that may know nothing.
+  // Binds the attempt to a connection. A store that answers on another connection may have lost
+  // everything.
   void use_connection(std::uint64_t connection);
-  // After a commit: what the head before it left, and from now on the new one.
+  // After a commit: sweeps the garbage of the old head and adopts the new one.
   void replace_head(Head next, Sweeper::Terms terms);
 
   const Keys keys_;
@@ -65,8 +66,8 @@ class RegisterBase : public Register {
   PendingOperations pending_;
   Sweeper sweeper_;
   RegisterEvent event_;
-  std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored
-  Deadline started_{0};        // of this attempt
+  std::uint64_t attempt_ = 0;  // answers to earlier attempts are ignored
+  Deadline started_{0};        // when this attempt began
   Deadline until_{0};
   Deadline good_until_ = never;
   std::uint64_t connection_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 // SegmentCache: the few segments that a writer has read or written last. A segment never changes,
-// so one that is known need not be read again, except from a store that may have lost its memory.
+// so a known one is not read again, except from a store that may have lost its memory.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -18,16 +18,16 @@ namespace sheaf::client::list {
 
 class SegmentCache {
  public:
-  // Of Register::incarnation: another one makes all segments unknown.
+  // Takes Register::incarnation(). If it has changed, all segments are forgotten.
   void use(std::uint64_t incarnation) {
     if (std::exchange(incarnation_, incarnation) != incarnation) segments_.clear();
   }
-  // The newest comes first, the oldest goes.
+  // Adds a segment; when the cache is full, the oldest one is dropped.
   void add(NewSegment segment) {
     segments_.push_front(std::move(segment));
     if (segments_.size() > most) segments_.pop_back();
   }
-  // Null if it is not known, or has another size than the head says.
+  // Null if the segment is not known or its size differs from the one in the head.
   const std::vector<Id>* find(const SegmentRef& ref) const {
     const auto found = std::ranges::find_if(segments_, [&](const NewSegment& segment) {
       return segment.id == ref.id && segment.ids.size() == ref.count;

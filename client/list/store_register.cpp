@@ -27,7 +27,8 @@ void StoreRegister::open(Deadline until, Now now) {
   send_lock(now);
 }
 
-// The same nonce again and again: a request that we had given up may have taken the lock.
+// Every request of an attempt uses the same nonce: one that we had given up may have taken the
+// lock.
 void StoreRegister::send_lock(Now now) {
   state_ = State::locking;
   asked_at_ = now.mono;
@@ -62,8 +63,8 @@ void StoreRegister::on_lock_taken(const socket::Completion& answer) {
   }
 }
 
-// Short pauses while the lock changes hands, longer ones while one holder keeps it, and never past
-// the end of a lease that nobody renews.
+// Waits briefly while the lock changes hands and longer while one holder keeps it, but never past
+// the end of a lease that is not renewed.
 void StoreRegister::wait(std::string_view version, Now now) {
   state_ = State::waiting;
   contended_ = true;
@@ -81,14 +82,14 @@ void StoreRegister::wait(std::string_view version, Now now) {
   pause_ = std::min<std::chrono::nanoseconds>(pause_ * 3 / 2, options_.last_poll);
 }
 
-// A lock that is free for a moment is found by asking; only longer waits are worth a watch.
+// Asking finds a lock that is free for a moment; a watch pays off only for longer waits.
 std::string_view StoreRegister::watched_key() const {
   const bool waits = state_ == State::waiting || state_ == State::locking;
   return waits && refusals_ > 2 ? std::string_view(keys_.lock()) : std::string_view();
 }
 
-// Not all who wait at once, and nobody twice in a row: a hint comes for the taking of the lock,
-// too.
+// The delay is random, so that not all who wait ask at once. It also keeps some distance to the
+// last request: taking the lock causes a hint too.
 void StoreRegister::on_hint(Now now) {
   if (state_ != State::waiting) return;
   const auto drawn = std::chrono::nanoseconds(static_cast<std::int64_t>(
@@ -167,7 +168,7 @@ void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndVa
     operation.value = std::move(each.value);
     operation.fence = token_;
     operation.connection = connection_;
-    operation.deadline = until;  // there may be many: the last ones leave late
+    operation.deadline = until;  // there may be many, and the last ones are sent late
     send(put, std::move(operation), now);
   }
 }

@@ -3,24 +3,25 @@
 // StoreRegister: the register on the state store, which has no compare-and-set of its own.
 //
 //   closed    -> locking   SET lock nonce NEX PX 2000: its version is the token of the attempt
-//   locking   -> waiting   somebody else holds it
-//   waiting   -> locking   after a while, at a hint, at the latest when a dead holder's lease ends
-//   locking   -> reading   GET head; left out while the one that we know may still be the newest
+//   locking   -> waiting   another client holds it
+//   waiting   -> locking   after a pause, at a hint, at the latest when a dead holder's lease ends
+//   locking   -> reading   GET head; skipped while the known head may still be the newest
 //   reading   -> claiming  SET head <the same bytes> NEX, with the token. Absent: SET NX
-//   claiming  -> reading   refused: it has changed in between
+//   claiming  -> reading   refused: the head has changed in between
 //   claiming  -> open      from here on only this attempt can write the head, or it never will
 //   open      -> exchanging -> open
-//   open      -> committing -> open      SET head' with the token: the only point that counts
+//   open      -> committing -> open      SET head' with the token: this alone decides
 //   any       -> closed    VDEL lock nonce
 //
-// Why the claim: the store compares tokens on writes only. Without it a writer whose lease ran out
-// between its GET and its SET would overwrite what its successor, which has read but not yet
-// written, is about to say it has done. With it: if the commit succeeds nobody has written the head
-// since the claim, for lower tokens were refused since then and a higher one would have refused the
-// commit.
+// The claim is needed because the store compares tokens on writes only. Without it, a writer whose
+// lease ran out between its GET and its SET would overwrite an edit that its successor, which has
+// read but not yet written, is about to acknowledge. With it, a commit that succeeds proves that no
+// other writer has written the head since the claim: lower tokens were refused since then, and a
+// higher one would have refused the commit.
 //
-// Everything of one attempt goes over the connection that answered its lock: a store that has lost
-// its memory is another connection, so nothing of the old one can be mixed into the new one.
+// Every command of one attempt uses the connection that answered its lock request. A store that has
+// lost its memory is reached over another connection, so nothing of the old one can get into the
+// new one.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -34,8 +35,8 @@ namespace sheaf::client::list {
 
 struct StoreRegisterOptions {
   std::chrono::milliseconds lease{2'000};
-  std::chrono::milliseconds step_timeout{1'000};  // of one operation
-  std::chrono::milliseconds tenure{25};           // then others get their turn
+  std::chrono::milliseconds step_timeout{1'000};  // for one operation
+  std::chrono::milliseconds tenure{25};           // after this time others get their turn
   std::chrono::milliseconds first_poll{2};
   std::chrono::milliseconds last_poll{250};
   ListControls controls{};
@@ -50,7 +51,7 @@ class StoreRegister final : public RegisterBase {
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
-  void distrust_head() noexcept override {}  // open() reads it or writes it back
+  void distrust_head() noexcept override {}  // open() reads the head or writes it back
   bool closing() const override { return releases_ > 0; }
 
   void on_deadline(Now now) override;
@@ -89,20 +90,20 @@ class StoreRegister final : public RegisterBase {
   Random random_;
   State state_ = State::closed;
 
-  std::string nonce_;  // empty: no lock of ours can be there
+  std::string nonce_;  // empty: no lock of ours can exist
   std::string token_;
   Deadline locked_at_{0};
 
-  bool contended_ = false;    // others were there in this attempt
-  std::string seen_version_;  // of somebody else's lock,
-  Deadline seen_at_{0};       // and since when
+  bool contended_ = false;    // other clients held the lock during this attempt
+  std::string seen_version_;  // of another client's lock
+  Deadline seen_at_{0};       // when seen_version_ was first seen
   Deadline retry_at_ = never;
   Deadline asked_at_{0};
   unsigned refusals_ = 0;
   std::chrono::nanoseconds pause_{0};
 
-  bool known_ = false;          // bytes_ is the head that we saw or wrote last,
-  std::uint64_t known_on_ = 0;  // on this connection
+  bool known_ = false;          // bytes_ is the head that we saw or wrote last
+  std::uint64_t known_on_ = 0;  // the connection it is from
   bool absent_ = false;
   std::string bytes_;
   Head next_;

@@ -71,7 +71,7 @@ void Sweeper::give_up() {
 void Sweeper::on_tree(const socket::Completion& answer) {
   if (answer.reply.status != Status::done) return next_tree();
   const auto ids = parse_segment(answer.reply.value, 0);
-  if (!ids) return give_up();  // it stays in the head's garbage, and harms nobody
+  if (!ids) return give_up();  // it stays in the head's garbage, which does no harm
   items_left_ = ids->size();
   for (const Id id : *ids) start(Verb::remove, keys_.item(id), tree_item, terms_);
 }
@@ -86,7 +86,7 @@ bool Sweeper::on_answer(unsigned id, const socket::Completion& answer) {
     on_tree(answer);
   } else if (purpose == tree) {
     next_tree();
-  } else if (--items_left_ == 0) {  // the segment goes last: whoever starts again finds its items
+  } else if (--items_left_ == 0) {  // last, so that a later attempt can find the items
     start(Verb::remove, keys_.segment(trees_.back()), tree, terms_);
   }
   return true;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Sweeper: deletes what no head names any more, with the fencing token of the commit that made it
-// sure, and nobody waits for it. A delete that gets lost leaves a key that no reader sees; segments
-// with items (trees) stay in the head's garbage until they have been seen gone.
+// Sweeper: deletes what no head names any more, with the fencing token of the commit that made this
+// certain. No caller waits for it. A delete that is lost leaves a key that no reader sees; segments
+// with items (trees) stay in the head's garbage until they were seen to be gone.
 //
-// It is pure, and is carried out as part of a Procedure.
+// It is pure, and runs as part of a Procedure.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -30,13 +30,13 @@ class Sweeper {
     std::uint64_t connection = 0;
     Deadline deadline{0};
   };
-  // All but trees, and a few of those if none is in work.
+  // Deletes all garbage but trees, and a few of those if none are in progress.
   void sweep(const std::vector<Garbage>& garbage, Terms terms);
   // Keys that no head ever named.
   void discard(std::vector<std::string> keys, const Terms& terms);
-  // Takes the trees that are gone for sure out of a head's garbage.
+  // Removes from a head's garbage the trees that are known to be gone.
   void forget_swept(std::vector<Garbage>& garbage);
-  // Another connection: what was gone may be there again.
+  // The connection is a new one: deleted keys may exist again.
   void start_over();
 
   bool on_answer(unsigned id, const socket::Completion& answer);
@@ -57,10 +57,10 @@ class Sweeper {
 
   const Keys& keys_;
   PendingOperations pending_;
-  Terms terms_;                 // of the trees in work
-  std::vector<Id> trees_;       // in work or to be; the last one first
-  std::uint64_t work_ = 0;      // numbers them: answers for trees given up are ignored
-  std::size_t items_left_ = 0;  // of the tree in work
+  Terms terms_;                 // for the trees in progress
+  std::vector<Id> trees_;       // in progress or next; the last one goes first
+  std::uint64_t work_ = 0;      // number of the sweep: answers for trees given up are ignored
+  std::size_t items_left_ = 0;  // in the tree in progress
   std::unordered_set<Id> swept_;
 };
 

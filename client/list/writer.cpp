@@ -14,8 +14,8 @@ using runtime::local_error;
 
 namespace {
 
-// How long the register tries to close in the store. A client that closes waits for that, so it is
-// not long.
+// How long the register tries to close in the store. It is short, because a client that closes
+// waits for it.
 constexpr std::chrono::milliseconds patience{1'000};
 constexpr std::chrono::milliseconds closing_patience{100};
 
@@ -41,7 +41,7 @@ Writer::Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions
 
 // ---- inputs
 
-// An edit that comes while a commit is in work, or while others have their turn, just waits.
+// An edit that comes during a commit, or while others have their turn, just waits.
 void Writer::add(EditRequest& request, Now now) {
   if (shut_down_) return edits_.fail(request, closing_error(), now);
   hurried_ = ended_at_ != Deadline::min() && now.mono - ended_at_ <= linger();
@@ -73,7 +73,7 @@ void Writer::on_hint(Now now) {
   proceed(now);
 }
 
-// Edits that are late go first: nothing is begun for them any more.
+// Late edits end first, so that nothing is begun for them.
 void Writer::on_deadline(Now now) {
   expire(now);
   register_->on_deadline(now);
@@ -94,7 +94,7 @@ void Writer::wake(Now now) {
   }
 }
 
-// A commit that was sent ends with its answer; nothing else is begun any more.
+// A commit that was sent ends with its answer; nothing else begins any more.
 void Writer::on_shutdown(Now now) {
   shut_down_ = retired_ = true;
   if (!attempt_.committing()) {
@@ -108,9 +108,9 @@ void Writer::on_shutdown(Now now) {
 
 // ---- the register
 
-// Takes the register's answers until there are none. A group that ends may make room for the next
-// one, which begins here and not inside the end of the one before it: a long queue would otherwise
-// become as many calls inside each other.
+// Takes the register's events until there are none. When the end of a group makes room for the next
+// one, that one begins here and not inside the end of the first: otherwise a long queue would
+// become as many nested calls.
 void Writer::proceed(Now now) {
   for (;;) {
     if (std::exchange(begin_, false)) begin(now);
@@ -155,7 +155,7 @@ void Writer::close(Now now) {
 
 // ---- one group after the other
 
-// The register is open and edits wait: one more commit.
+// The register is open and edits wait: one more commit begins.
 void Writer::begin(Now now) {
   state_ = State::working;
   wake_at_ = never;
@@ -195,8 +195,8 @@ void Writer::on_committed(Now now) {
   go_on(now);
 }
 
-// The register is open, and no commit is in work. Others come first if this client has had its
-// turn; then the edits that wait; then edits that are likely to come at once.
+// The register is open, and no commit is in progress. If this client has had its turn, others come
+// first; then the edits that wait; then edits that are likely to come soon.
 void Writer::go_on(Now now) {
   if (turn_over(now)) {
     close(now);
@@ -224,7 +224,7 @@ std::chrono::nanoseconds Writer::linger() const {
                                               options_.most_linger);
 }
 
-// Once to twice `time`, so that writers that rest do not all come back together.
+// Rests once to twice `time`, so that resting writers do not all come back together.
 void Writer::rest(std::chrono::nanoseconds time, Now now) {
   state_ = State::resting;
   wake_at_ = now.mono + time +
@@ -234,8 +234,8 @@ void Writer::rest(std::chrono::nanoseconds time, Now now) {
 
 // ---- errors
 
-// Nothing of the attempt takes effect: the same edits begin again. The first time that is most
-// often one writer that was faster; whoever loses again makes room, longer each time.
+// Nothing of the attempt takes effect: the same edits start again. The first loss usually means
+// that one other writer was faster. A writer that loses again makes room, longer each time.
 void Writer::on_lost(const Error& error, Now now) {
   if (options_.counts != nullptr) ++options_.counts->conflicts;
   edits_.put_back();
@@ -246,8 +246,8 @@ void Writer::on_lost(const Error& error, Now now) {
   rest(options_.rest * (1 << std::min(losses_, 5U)), now);
 }
 
-// Before anything was planned the error concerns every edit. After that it concerns the edits in
-// work: if they are several, one of them may be the reason, so each is tried alone.
+// Before a group has begun, the error concerns every edit. After that it concerns the edits of the
+// group: if there are several, any one of them may be the cause, so each is tried alone.
 void Writer::on_failed(const Error& error, Now now) {
   if (state_ == State::opening) {
     state_ = State::idle;
@@ -258,7 +258,7 @@ void Writer::on_failed(const Error& error, Now now) {
   on_lost(error, now);
 }
 
-// The register is closed.
+// The register is already closed.
 void Writer::fail_group(const Error& error, Now now) {
   edits_.fail_group(error, now);
   state_ = State::idle;
@@ -267,7 +267,7 @@ void Writer::fail_group(const Error& error, Now now) {
 
 // ---- deadlines and cancellations
 
-// Ends the edits whose deadline has come. One that waits has had no effect.
+// Ends the edits whose deadline has come. An edit that still waits has had no effect.
 void Writer::expire(Now now) {
   if (now.mono < edits_.earliest()) return;
   if (edits_.group_late(now)) expire_group(now);
@@ -275,8 +275,8 @@ void Writer::expire(Now now) {
   go_on_without(now);
 }
 
-// Some edits have ended early. Nobody is left to open the register for; or there are edits whose
-// attempt was given up.
+// Some edits have ended early. Either there is no edit left to open the register for, or edits
+// remain whose attempt was given up.
 void Writer::go_on_without(Now now) {
   if (state_ == State::opening && !edits_.waiting()) {
     close(now);
@@ -285,9 +285,9 @@ void Writer::go_on_without(Now now) {
   if (state_ == State::idle && edits_.waiting()) open(now);
 }
 
-// A commit that was sent may have taken effect, so its late edits are `unknown`, and the others go
-// on. Before that the whole attempt is given up: what it has written must not become part of a
-// later one.
+// A commit that was sent may have taken effect, so its late edits are `unknown`, and the others
+// keep waiting for its answer. Before that the whole attempt is given up: what it has written must
+// not become part of a later one.
 void Writer::expire_group(Now now) {
   if (attempt_.committing()) {
     return edits_.expire_group(local_error(Outcome::unknown, Reason::timed_out, {}), now);

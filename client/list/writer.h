@@ -1,30 +1,30 @@
 #pragma once
 
 // Writer: everything that one client writes to one list, one commit after the other. Pushes that
-// wait at the same time become one commit; other edits go alone. EditQueue holds the edits,
+// wait at the same time share a commit; each other edit has its own. EditQueue holds the edits,
 // CommitAttempt carries a group of them into the register; the writer decides when the register is
-// opened, how long it is kept, and what follows after an error.
+// opened, how long it is kept, and what follows an error.
 //
 //   idle      -> opening     an edit has come; the register gets ready
 //   opening   -> working     it is open: the first group begins
 //   working   -> working     committed, and edits wait
-//             -> lingering   committed, none waits, but edits came one right after the other: the
+//             -> lingering   committed, none waits, but edits came in quick succession: the
 //                            register stays open for a moment, so that a program that pushes in a
-//                            loop pays two round trips for each and not six
+//                            loop pays two round trips for each, not six
 //             -> resting     committed, and the register was in use for its time: it is closed, and
 //                            others get their turn first
 //             -> idle        committed, and none waits; unknown; failed
 //   lingering -> working     an edit has come
 //             -> idle        none has come
 //   resting   -> opening     the rest is over, and edits wait; idle if none does
-//   opening, working -> opening | resting   lost: the same edits begin again; at once the first
+//   opening, working -> opening | resting   lost: the same edits start again; at once the first
 //                                           time, after a rest when it happens again
 //   opening, working -> idle               the deadline of an edit came, or it was cancelled,
 //                                          before its commit was sent
 //
-// An edit whose deadline comes, or that is cancelled, before its commit was sent has no effect: its
-// attempt is given up and the others of its group begin again. A commit without an answer is
-// `unknown` for its edits and is never repeated.
+// An edit that is late or cancelled before its commit was sent has no effect: its attempt is given
+// up and the others of its group start again. A commit without an answer is `unknown` for its edits
+// and is never repeated.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -45,36 +45,36 @@ namespace sheaf::client::list {
 
 struct WriterOptions {
   EditQueue::Limits group;
-  // How soon the next edit must come to count as one right after the other: twice as long as the
-  // last commit took, within these bounds.
+  // An edit is in quick succession if it comes within twice the time that the last commit took;
+  // that time is kept within these bounds.
   std::chrono::milliseconds least_linger{2};
   std::chrono::milliseconds most_linger{20};
-  // After the register's time others get their turn, but not before so many commits unless those
-  // take so much longer: a slow machine would do nothing but hand over.
+  // After the register's time others get their turn, but not before this many commits, unless those
+  // take this much longer: a slow machine would do nothing but hand over.
   unsigned turn_commits = 32;
   std::chrono::milliseconds turn_extra{75};
   std::chrono::milliseconds rest{2};  // 1 to 2 times as long, at random
   std::uint64_t head_limit = 16u << 20;
   PlanOptions plan;
-  ListMetrics* counts = nullptr;  // to be added to; outlives the writer
+  ListMetrics* counts = nullptr;  // added to if set; outlives the writer
 };
 
 class Writer final : public calls::Procedure {
  public:
   Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions options, Seed seed);
 
-  // The request comes back by poll_ended(), at the latest at its deadline.
+  // The request comes back from poll_ended(), at its deadline at the latest.
   void add(EditRequest& request, Now now);
-  // Its caller does not want the edit any more: it ends now. Not once it has ended.
+  // Ends an edit that its caller no longer wants. It must not have ended yet.
   void cancel(EditRequest& request, Now now);
-  // The next request that has ended; null if there is none.
+  // The next request that has ended, or null.
   EditRequest* poll_ended() { return edits_.poll_ended(); }
-  // The register is closed, but the request that says so to the store is in flight.
-  // False, too, once a client that closes has waited for that for long enough.
+  // True while the store has not answered that the register is closed. Once a client that closes
+  // has waited long enough for that, it is false too.
   bool releasing() const noexcept { return register_->closing() && !overdue_; }
-  // Nothing is wanted or in flight, and no edit waits.
+  // No edit waits, and nothing is wanted or in flight.
   bool idle() const noexcept { return state_ == State::idle && !edits_.waiting(); }
-  // It will not be used again: done as soon as it is idle.
+  // The writer will not be used again: it is done as soon as it is idle.
   void retire() noexcept { retired_ = true; }
 
   void start(Now) override {}
@@ -120,19 +120,19 @@ class Writer final : public calls::Procedure {
   State state_ = State::idle;
   bool retired_ = false;
   bool shut_down_ = false;
-  Deadline overdue_at_ = never;  // a release that is in flight when the client closes
+  Deadline overdue_at_ = never;  // when a closing client stops waiting for a release in flight
   bool overdue_ = false;
   EditQueue edits_;
   CommitAttempt attempt_;
   bool begin_ = false;        // the register is open for the next group
   Deadline wake_at_ = never;  // lingering, resting
-  unsigned losses_ = 0;       // attempts in a row
-  std::string last_error_;    // of attempts that were lost
+  unsigned losses_ = 0;       // attempts lost in a row
+  std::string last_error_;    // of the last attempt that was lost
 
-  // How edits follow each other.
-  bool hurried_ = false;  // the last edit came right after the outcome of one before it
+  // The timing of successive edits.
+  bool hurried_ = false;                 // the last edit came soon after the outcome before it
   Deadline ended_at_ = Deadline::min();  // the last outcome
-  Deadline began_at_{0};                 // the commit in work, or the last one
+  Deadline began_at_{0};                 // the commit in progress, or the last one
   std::chrono::nanoseconds took_{0};     // from there to the outcome
   unsigned commits_ = 0;                 // since the register was opened
 };

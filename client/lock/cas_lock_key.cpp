@@ -15,7 +15,7 @@ using End = KeyAnswer::End;
 
 namespace {
 
-// An answer that took longer may come from a server that was stopped meanwhile.
+// A slower answer may come from a server that was stopped meanwhile.
 constexpr std::chrono::milliseconds slow_answer{100};
 
 }  // namespace
@@ -34,7 +34,7 @@ Error no_versions(std::string_view node) {
 }
 
 void CasLockKey::begin(Request request, Deadline deadline, std::uint64_t connection, Now now) {
-  if (in_flight_ && writes()) {  // that may still be executed
+  if (in_flight_ && writes()) {  // the old request may still be executed
     certain_ = false;
     may_be_ours_ = true;
   }
@@ -46,7 +46,7 @@ void CasLockKey::begin(Request request, Deadline deadline, std::uint64_t connect
   go(first(), now);
 }
 
-// To renew and to release, the version must be certain on the connection that is to carry them.
+// To renew and to release, the version must be certain on the connection that carries the request.
 CasLockKey::Step CasLockKey::first() const {
   const bool usable = certain_ && connection_ == version_connection_;
   switch (request_) {
@@ -110,7 +110,7 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
     }
     return failed(runtime::make_error(answer, begun_at_), answer);
   }
-  connection_ = answer.connection;  // later steps compare the versions that it returns
+  connection_ = answer.connection;  // later steps compare the versions that this connection returns
   switch (step_) {
     case Step::adding:
       return on_added(answer);
@@ -160,7 +160,7 @@ std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer)
     return ended(request_ == Request::release ? End::gone : End::taken, answer);
   }
   note(answer);
-  // A server without versions grants no locks. Our own item there is only to be removed.
+  // A server without versions grants no locks; our own item can only be removed there.
   if (!certain_ && request_ != Request::release) return failed(no_versions(answer.node), answer);
   if (stored_) return ended(End::done, answer);
   go(request_ == Request::release ? Step::removing : Step::swapping, answer.now);
@@ -181,7 +181,7 @@ std::optional<KeyAnswer> CasLockKey::on_removed(const socket::Completion& answer
   if (answer.reply.status == Status::done) return ended(End::done, answer);
   certain_ = false;
   if (answer.reply.status == Status::absent) return ended(End::gone, answer);
-  go(Step::looking, answer.now);  // an own renewal may have come by another connection
+  go(Step::looking, answer.now);  // one of our own renewals may have come over another connection
   return std::nullopt;
 }
 

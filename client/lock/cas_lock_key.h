@@ -13,7 +13,7 @@
 // |          |                           |                    | of ours may have been stored    |
 // | looking  | get name                  | our nonce          | swapping; release: removing;    |
 // |          |                           |                    | done, if it was just stored     |
-// |          |                           | our nonce, but no  | failed: the server has none;    |
+// | looking  | get name                  | our nonce, but no  | failed: the server has none;    |
 // |          |                           | version            | release: always removing        |
 // |          |                           | another nonce      | taken; release: gone            |
 // |          |                           | absent             | acquire: adding; else gone      |
@@ -26,27 +26,27 @@
 // | any      |                           | not answered       | failed                          |
 //
 // acquire begins with adding, renew with swapping, release with removing. Renew and release begin
-// with looking if the version is not certain.
+// with looking instead if the version is not certain.
 //
-// A version of memcached has a meaning only on the connection that returned it: a server that has
-// restarted counts from 1 again, and the same number may belong to another item. Elsewhere
-// connections have no numbers: a version is made of the nonce, which is nobody else's. A version is
-// certain while every write was answered. A server executes the requests of one connection in their
-// order, so a get finds what all earlier writes of that connection have left.
+// A memcached version is valid only on the connection that returned it: a server that has restarted
+// counts from 1 again, and the same number may belong to another item. At other endpoints
+// connections have no numbers: a version is made from the nonce, which only we have. A version is
+// certain while every write was answered. A server executes the requests of one connection in
+// order, so a get sees the effect of all earlier writes on that connection.
 //
-// The life of an item. Where servers count milliseconds, it is the lease. memcached counts whole
+// The life of an item is the lease, where servers count milliseconds. memcached counts whole
 // seconds, with a clock that it reads about once a second, a little later each time. It stores an
 // item with the second that it read last, and ends the item when it reads the item's last second.
-// So an item lives up to a second shorter than asked for. And when a reading slips past the turn of
-// a second, one second is left out, and items of that time live up to two seconds shorter (3 s were
-// asked for, 1.01 s were measured). So `grace` more seconds are asked for. A reading that a busy
-// server makes even later may cost as much again; the allowance in the belief covers 50 ms of it.
-// As everywhere, a holder believes in a lease that begins before its request was sent.
+// So an item lives up to a second less than asked for. When a reading slips past the turn of a
+// second, one second is skipped, and items of that time live up to two seconds less (3 s were asked
+// for, 1.01 s were measured). So `grace` more seconds are asked for. A busy server may read its
+// clock even later, which costs as much again; the allowance in the belief covers 50 ms of it. As
+// everywhere, a holder believes in a lease that begins before its request was sent.
 //
-// A server that was stopped and goes on stores with the second from before the stop, until it
-// reads its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing
-// was answered slowly is swapped once more. (A request that came just before the server went on is
-// answered fast, and nobody notices; the next renewal does.)
+// A server that was stopped and resumes stores with the second from before the stop, until it reads
+// its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing was
+// answered slowly is swapped once more. (A request that came just before the server resumed is
+// answered fast, so this is not noticed until the next renewal.)
 
 #include <map>
 #include <string>
@@ -56,7 +56,7 @@
 
 namespace sheaf::client::lock {
 
-// The time to live of an item, where it counts in whole seconds.
+// The time to live of an item where it counts in whole seconds.
 std::chrono::seconds item_life(std::chrono::milliseconds lease,
                                std::chrono::seconds grace = LockControls().grace) noexcept;
 
@@ -95,22 +95,22 @@ class CasLockKey final : public LockKey {
   Request request_ = Request::acquire;
   Step step_ = Step::idle;
   Deadline deadline_{0};
-  std::uint64_t connection_ = 0;  // of its next command; 0 = any
+  std::uint64_t connection_ = 0;  // for the next command; 0 = any
   Deadline begun_at_{0};
-  Deadline sent_at_{0};    // the present command
-  Deadline stored_at_{0};  // when the write that was stored had been sent
-  bool stored_ = false;    // by this request; only its version is missing
-  bool repeated_ = false;  // after a slow answer
+  Deadline sent_at_{0};    // when the current command was sent
+  Deadline stored_at_{0};  // when the write that was stored was sent
+  bool stored_ = false;    // by this request; only the version is missing
+  bool repeated_ = false;  // swapped once more after a slow answer
   bool wanted_ = false;
   bool in_flight_ = false;
   unsigned id_ = 0;
 
   // What is known of the item.
-  bool may_be_ours_ = false;  // an attempt was stored, or may have been
+  bool may_be_ours_ = false;  // one of our writes was stored, or may have been
   std::string version_;       // the latest, from version_connection_
   std::uint64_t version_connection_ = 0;
   bool certain_ = false;
-  std::map<unsigned, std::string> compared_;  // by commands in flight, which have views of them
+  std::map<unsigned, std::string> compared_;  // per command in flight, which has a view of it
 };
 
 }  // namespace sheaf::client::lock

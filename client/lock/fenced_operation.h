@@ -1,7 +1,7 @@
 #pragma once
 
-// A guard's read, write or remove as a Work. It carries out the plan and notifies it when the
-// tenure has changed; and it notifies the session of a write that ended without an answer.
+// A guard's read, write or remove as a Work. It runs the plan and notifies it when the tenure has
+// changed. It notifies the session of a write that ended without an answer.
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sheaf::client::lock {
 
-// T: what the plan returns.
+// T: the plan's result.
 template <class T>
 class FencedOperation final : private calls::ProcedureOwner, private TenureListener {
  public:

@@ -26,7 +26,7 @@ Error too_many_noted() {
 
 void FencedPlan::start(Now now) { enter(first(), now); }
 
-// Each request is checked, because the lock may have been lost since the one before.
+// The lock is checked before each request, because it may have been lost since the last one.
 void FencedPlan::enter(Step step, Now now) {
   step_ = step;
   if (step == Step::over) return;
@@ -68,7 +68,7 @@ void FencedPlan::on_deadline(Now) {
                             "a write before it is unknown, and no new token came in time"));
 }
 
-// A request that is under way ends at once, and its answer says what is known of it.
+// A request in flight ends at once, and its answer says what is known of it.
 bool FencedPlan::on_cancel(Now now) {
   if (step_ == Step::token) {
     Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
@@ -158,7 +158,7 @@ Operation write_operation(const FencedTerms& terms, SetCondition condition) {
   return operation;
 }
 
-// The state store has no if_version and refuses it; the fence is better than a version.
+// The state store has no if_version and refuses it; the fence protects better than a version.
 Operation FencedWrite::operation() {
   Operation operation = write_operation(terms_, condition_);
   operation.fence = fence();
@@ -168,7 +168,7 @@ Operation FencedWrite::operation() {
   return operation;
 }
 
-// Stored or not, the key exists now: the note that it is absent is out of date.
+// Stored or not, the key exists now, so the note that it is absent is out of date.
 FencedPlan::Step FencedWrite::on_reply(const socket::Completion& answer) {
   tenure_->noted.erase(terms_.key);
   result_ = {answer.reply.status == Status::done, Version{std::string(answer.reply.version)}};

@@ -3,11 +3,11 @@
 // FencedPlan: a guard's read, write or remove of a key that a lock protects, as a procedure. Its
 // requests go over the lock's own connection and carry the lock's token.
 //
-// A token protects only what was claimed with it: the store raises a key's fence when a write
+// A token protects only keys that were claimed with it: the store raises a key's fence when a write
 // carries a token, never at a GET. So a read claims the key: it writes back the value that it has
 // read, with the token, if the key still holds that value. From then on the store refuses every
 // older token, and a later write replaces exactly what was read. An absent key cannot be claimed:
-// the next write of it is carried out only if it is still absent.
+// its next write is stored only if the key is still absent.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -34,15 +34,15 @@
 
 namespace sheaf::client::lock {
 
-// What all guards' operations have in common.
+// The arguments that all operations of a guard share.
 struct FencedTerms {
   std::string key;
   std::string value;                 // write
-  std::chrono::milliseconds ttl{0};  // read: of the claim; write
+  std::chrono::milliseconds ttl{0};  // write; read: for the claim
   Deadline started{0};
   Deadline deadline{0};
-  bool bound = true;  // to the lock's connection; false: the key may live on another node
-  std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
+  bool bound = true;  // to the lock's connection; false: the key may be on another node
+  std::shared_ptr<void> parent{};  // of the requests; see Procedure::set_parent
   LockControls controls{};
 };
 
@@ -53,13 +53,13 @@ class FencedPlan : public calls::Procedure {
   void on_deadline(Now now) final;
   bool on_cancel(Now now) final;
   void on_shutdown(Now now) final;
-  // The tenure has changed.
+  // Call when the tenure has changed.
   void on_tenure(Now now);
 
   bool poll_command(calls::Command& command) final;
   Deadline poll_deadline() const final;
   bool done() const final { return step_ == Step::over; }
-  // Done: one of its writes has no answer, and may still be executed.
+  // Valid once done: a write of this plan has no answer, and may still be executed.
   bool in_doubt() const noexcept { return in_doubt_; }
 
  protected:
@@ -71,12 +71,12 @@ class FencedPlan : public calls::Procedure {
   }
 
   virtual Step first() const = 0;
-  virtual protocol::Operation operation() = 0;  // of the present step; without deadline
-  // The step that follows an answer.
+  virtual protocol::Operation operation() = 0;  // of the current step; without deadline
+  // Takes the answer to the current step and returns the next step.
   virtual Step on_reply(const socket::Completion& answer) = 0;
-  // Whether writes carry the token: then a write without an answer needs a new token.
+  // True if writes carry the token: then a write without an answer requires a new token.
   virtual bool token_counts() const { return true; }
-  // The connection for the present step; 0 = any.
+  // The connection for the current step; 0 = any.
   virtual std::uint64_t connection() const { return terms_.bound ? tenure_->connection : 0; }
   std::string_view fence() const { return terms_.controls.token ? std::string_view(token_) : ""; }
 
@@ -89,17 +89,17 @@ class FencedPlan : public calls::Procedure {
   void enter(Step step, Now now);
   void fail(Error error);
 
-  std::string token_;  // of this operation: that of the tenure may change meanwhile
+  std::string token_;  // for this operation: the tenure's token may change meanwhile
   bool want_ = false;
   bool in_doubt_ = false;
 };
 
-// A plan of one kind with its result.
+// A plan of one kind and its result.
 template <class Plan, class T>
 class PlanFor : public Plan {
  public:
   using Out = Result<T>;
-  // Once done().
+  // Only once done().
   Out take_out() {
     if (this->error_) return Failure(std::move(*this->error_));
     return std::move(result_);
@@ -107,7 +107,7 @@ class PlanFor : public Plan {
 
  protected:
   using Plan::Plan;
-  T result_{};  // if there is no error
+  T result_{};  // valid if there is no error
 };
 
 class FencedRead final : public PlanFor<FencedPlan, GetResult> {
@@ -146,11 +146,11 @@ class FencedRemove final : public PlanFor<FencedPlan, RemoveResult> {
   std::optional<std::string> if_value_;
 };
 
-// The error of an operation whose lock is not held (any more).
+// The error of an operation whose lock is not held, or not held any more.
 Error not_held(std::string_view lock, std::string_view why);
-// A write without its token or version. Views into the terms.
+// A write without its token or version. It has views of the terms.
 protocol::Operation write_operation(const FencedTerms& terms, SetCondition condition);
-// The error of a read for which there is no room to note it.
+// The error of a read that has no room for another note.
 Error too_many_noted();
 
 }  // namespace sheaf::client::lock

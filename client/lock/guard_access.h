@@ -1,6 +1,6 @@
 #pragma once
 
-// GuardAccess: makes guards and results of sessions.
+// GuardAccess: turns a session into a guard or another result.
 //
 // Thread rule: any thread.
 
@@ -14,7 +14,7 @@
 namespace sheaf::client::lock {
 
 struct GuardAccess {
-  // The result of a session that is settled.
+  // The result of a settled session.
   LockResult operator()(std::shared_ptr<LockSession> session) const noexcept {
     if (session->acquired()) return LockGuard(std::move(session));
     if (const auto& failure = session->failure()) return Failure(*failure);

@@ -7,7 +7,7 @@
 namespace sheaf::client::lock {
 namespace {
 
-// A token has a meaning only on the lock's node; without tokens each key has a version of its own.
+// A token counts only on the lock's node. Without tokens, each key has its own version.
 std::optional<Error> check_node(const LockSession& session, const cluster::Topology& topology,
                                 const FencedTarget& target) {
   if (!session.fenced() || target.other_node) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The calls of a guard: release, read, write and remove, each as a template over its way
+// The calls of a guard: release, read, write and remove, each a template over its way
 // (client/calls/ways.h).
 //
 // Thread rule: any thread.
@@ -17,7 +17,7 @@ namespace sheaf::client::lock {
 
 using SharedSession = std::shared_ptr<LockSession>;
 
-// The key of a fenced operation, and the options that all of them have.
+// The key of a fenced operation, and the options that all such operations have.
 struct FencedTarget {
   std::string_view key;
   bool other_node = false;
@@ -25,19 +25,20 @@ struct FencedTarget {
   Stop stop;
 };
 
-// The terms of an operation that may start now. `wrong`: what the caller's own checks found.
+// The terms of an operation that may start now. `wrong`: an error that the caller's own checks
+// found.
 Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const FencedTarget& target,
                                  std::optional<Error> wrong);
 
-// Nobody hears of this release; the client goes on trying.
+// Releases the lock without reporting the result; the client keeps trying.
 inline void release_unheard(const SharedSession& session) {
   if (!session->view().give_back()) return;
   calls::post(session->context().lane(),
               [session](Now now) { session->release([](const Result<bool>&) {}, now.mono, now); });
 }
 
-// Whoever cannot wait for it gives the lock back all the same: a thread that drives, and a caller
-// whose token was asked to stop.
+// A caller that cannot wait still gives the lock back: a thread that drives, or a caller whose stop
+// token was already stopped.
 template <class Way>
 typename Way::Return release(const SharedSession& session, const ReleaseOptions& options, Way way) {
   runtime::Context& context = session->context();
@@ -54,7 +55,7 @@ typename Way::Return release(const SharedSession& session, const ReleaseOptions&
                                    admitted->deadline);
 }
 
-// Carries out one of two plans: for a lock with tokens, or for one without.
+// Runs one of two plans: the fenced one if the lock has tokens, else the versioned one.
 template <class Fenced, class Versioned, class Way, class... More>
 typename Way::Return carry_out(const SharedSession& session, Result<FencedTerms> terms, Stop stop,
                                Way way, More... more) {

@@ -1,4 +1,4 @@
-// LockGuard and AsyncLockGuard: the same calls, in two ways.
+// LockGuard and AsyncLockGuard: the same calls, blocking and asynchronous.
 
 #include <utility>
 
@@ -21,7 +21,7 @@ using lock::LockSession;
 
 Error moved_from() { return lock::not_held({}, "the guard was moved from"); }
 
-// The guard is gone.
+// Releases the lock of a guard that is destroyed or overwritten.
 void drop(const std::shared_ptr<LockSession>& session) noexcept {
   static_cast<void>(lock::release(session, {}, Returned<Result<bool>>()));
 }

@@ -3,9 +3,9 @@
 // LockKey: how a lock's key is acquired, renewed and released at one kind of endpoint. LockPlan
 // decides when; a LockKey knows the commands and what their answers mean.
 //
-// A request is begun; then poll_command and on_answer alternate until on_answer returns the end of
-// the request. A request that is begun while another is under way replaces it; what was sent may
-// still be executed.
+// After begin(), poll_command and on_answer alternate until on_answer returns the end of the
+// request. begin() during another request replaces that one; commands already sent may still be
+// executed.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -24,12 +24,12 @@
 
 namespace sheaf::client::lock {
 
-// What a lock's key holds while the lock is held.
+// The contents of a lock's key while the lock is held.
 struct LockItem {
   std::string name;
-  std::string nonce;  // of this acquisition only; nobody else has it
+  std::string nonce;  // unique to this acquisition
   std::chrono::milliseconds lease{10'000};
-  bool whole_seconds = true;  // memcached: its life counts in seconds (cas_lock_key.h)
+  bool whole_seconds = true;  // memcached counts the item's life in seconds (cas_lock_key.h)
 };
 
 // How a request ended. Views live as long as the answer that ended it.
@@ -37,16 +37,16 @@ struct KeyAnswer {
   enum class End : std::uint8_t {
     done,   // acquired, renewed, removed
     taken,  // another holder has the key
-    gone,   // nobody has the key, so it is not ours (any more)
+    gone,   // the key does not exist, so it is not ours (any more)
     failed  // not answered, or refused: see error
   };
   End end = End::failed;
-  Deadline sent_at{0};           // done: from this moment on the key lives for a lease at least
+  Deadline sent_at{0};           // done: the key lives for at least a lease from this moment on
   std::string_view version;      // done, unless released; may be empty
-  std::uint64_t connection = 0;  // not failed: the one that carried it
+  std::uint64_t connection = 0;  // not failed: the connection that carried it
   std::string_view node;
   std::optional<Error> error;
-  bool in_question = false;  // failed: it may have been executed
+  bool in_question = false;  // failed: the request may have been executed
 };
 
 class LockKey {
@@ -55,17 +55,17 @@ class LockKey {
 
   virtual ~LockKey() = default;
 
-  // The request is sent on `connection` only (0 = any), and ends by the deadline.
+  // Sends the request only on `connection` (0 = any). It ends by the deadline.
   virtual void begin(Request request, Deadline deadline, std::uint64_t connection, Now now) = 0;
   // No two commands of this object have the same id.
   virtual bool poll_command(calls::Command& command) = 0;
-  // The end of the request, if this answer was its last.
+  // Returns the end of the request, if this was its last answer.
   virtual std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) = 0;
-  // Whether changes of the key can be watched.
+  // True if changes of the key can be watched.
   virtual bool watchable() const noexcept = 0;
 };
 
-// The state store compares values: one command for each request, safe to repeat.
+// StoreLockKey: the state store compares values, so each request is one command, safe to repeat.
 //
 // | request | command                        | done | taken | gone    |
 // |---------|--------------------------------|------|-------|---------|

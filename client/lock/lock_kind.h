@@ -1,6 +1,6 @@
 #pragma once
 
-// What a lock is at the endpoint of a configuration.
+// The kind of lock that an endpoint offers.
 //
 // Thread rule: any thread.
 
@@ -12,13 +12,13 @@
 
 namespace sheaf::client::lock {
 
-// Fenced where the servers compare tokens.
+// Fenced where the servers compare tokens, else advisory.
 inline LockStrength strength_of(const ClusterConfig& config) noexcept {
   const bool fenced = runtime::supports(config, Feature::fencing);
   return fenced ? LockStrength::fenced : LockStrength::advisory;
 }
 
-// Versions are compared in the place of values.
+// True if the endpoint compares versions instead of values.
 inline bool by_version(const ClusterConfig& config) noexcept {
   return protocol::traits_of(config.kind).compares == protocol::Compares::versions;
 }

@@ -16,8 +16,8 @@ using Request = LockKey::Request;
 using End = KeyAnswer::End;
 using std::chrono::nanoseconds;
 
-// Whether a repetition would get the same answer. A cluster that changes refuses for a while: that
-// is a refusal for time.
+// True if a repetition would get the same answer. A cluster that is changing refuses for a while,
+// which is not final.
 bool is_final(const Error& error) {
   switch (error.outcome) {
     case Outcome::refused:
@@ -48,7 +48,7 @@ std::unique_ptr<LockKey> key_for(const LockTerms& terms) {
 }  // namespace
 
 // A third of the lease leaves time for a second attempt. For very short leases half the belief is
-// less than that.
+// less than that. Half the idle time-out keeps the lock's connection from being closed as idle.
 LeaseTimes::LeaseTimes(const LockTerms& terms) noexcept
     : belief(terms.lease - drift_allowance(terms.lease)),
       renew_interval(std::min({nanoseconds(terms.lease) / 3, belief / 2, terms.idle_timeout / 2})),
@@ -97,7 +97,7 @@ void LockPlan::rest(Now now) {
   phase_ = Phase::waiting;
   const auto jitter = static_cast<int>(800 + random_.below(401));
   const nanoseconds usual = nanoseconds(poll_interval) * jitter / 1000;
-  // Where nothing can be watched, the first polls come sooner: many locks are held for a moment.
+  // Where nothing can be watched, the first polls come sooner: many locks are held only briefly.
   const nanoseconds soon = nanoseconds(first_poll) * (1 << std::min(polls_, 4u));
   const bool asks_soon = !denied_ || (polls_ > 0 && !key_->watchable());
   poll_at_ = now.mono + (asks_soon ? std::min(soon, usual) : usual);
@@ -140,7 +140,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
   ++tenure_->changes;
 }
 
-// If an attempt had little time, its failure says nothing about a node that answered before.
+// An attempt that was cut short says nothing about a node that answered before.
 void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const Error& error = *answer.error;
   if (answer.in_question) in_question_ = true;
@@ -259,7 +259,7 @@ void LockPlan::lose(Error why, bool may_be_ours, Now now) {
 
 void LockPlan::release(Deadline report_by, Now now) {
   if (phase_ != Phase::held) {
-    if (!freed_) freed_ = Result<bool>(false);  // lost before
+    if (!freed_) freed_ = Result<bool>(false);  // it was lost before
     return;
   }
   report_by_ = report_by;
@@ -268,7 +268,7 @@ void LockPlan::release(Deadline report_by, Now now) {
   if (!renewing_) begin_freeing(now);
 }
 
-// An attempt in question may still be executed, and then lasts for a lease.
+// An attempt in question may still be executed, and then the key lives for a lease.
 void LockPlan::begin_freeing(Now now) {
   phase_ = Phase::freeing;
   free_until_ = now.mono + terms_.lease;
@@ -278,7 +278,7 @@ void LockPlan::begin_freeing(Now now) {
 void LockPlan::free(Now now) {
   free_at_ = never;
   free_sent_ = now.mono;
-  free_bound_ = connected_;  // so it is executed after what was sent before
+  free_bound_ = connected_;  // so that it is executed after everything sent before
   key_->begin(Request::release, std::min(now.mono + terms_.attempt_timeout, free_until_),
               connected_ ? tenure_->connection : 0, now);
 }
@@ -298,7 +298,7 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
   if (over) {
     phase_ = Phase::over;
   } else {
-    // If its connection has ended, another one carries the next attempt, soon.
+    // If the connection has ended, the next attempt uses another one, soon.
     const bool unbound = std::exchange(free_bound_, false);
     free_at_ = now.mono + (unbound ? nanoseconds(1ms) : nanoseconds(poll_interval));
   }
@@ -358,8 +358,8 @@ void LockPlan::on_hint(Now now) {
   hinted_ = phase_ == Phase::asking;
 }
 
-// An attempt that is under way ends at once, and says whether it may have been executed. A release
-// goes on unheard.
+// An attempt in flight ends at once, and its error says if it may have been executed. A release
+// continues, but its result is not reported.
 bool LockPlan::on_cancel(Now now) {
   switch (phase_) {
     case Phase::waiting:

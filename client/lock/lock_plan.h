@@ -1,9 +1,9 @@
 #pragma once
 
-// LockPlan: one lock from the first request for it to the last one. It acquires the lock, or waits
-// for it; it renews the lock, notices its loss, and releases it.
+// LockPlan: one lock from its first request to its last. It acquires the lock or waits for it,
+// renews it, notices its loss, and releases it.
 //
-// How the key is acquired, renewed and released at the endpoint is up to the LockKey.
+// The LockKey decides how the key is acquired, renewed and released at the endpoint.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -33,14 +33,14 @@
 // | freeing   | on_cancel()                  | freed: cancelled, unknown     | freeing   |
 // | any       | on_shutdown()                | lost, not acquired            | over      |
 //
-// leaving = freeing if an attempt is in question, else over. Without patience (try_lock) a lock
-// that is taken and most failures settle at once.
+// leaving = freeing if an attempt is in question, else over. Without patience (try_lock), a taken
+// lock and most failures settle at once.
 //
-// Two rules keep two clients from believing in the lock at once. The belief ends a lease, less an
-// allowance for clocks that drift, after the moment *before* the request that acquired or renewed
-// the key was sent. And it ends with the connection that carried the acquiring request: a store
-// that lost its memory ends every connection, and a renewal on a new connection could take back a
-// lock that another client held meanwhile.
+// Two rules keep two clients from believing in the lock at once. First, the belief ends one lease,
+// less an allowance for clock drift, after the moment *before* the acquiring or renewing request
+// was sent. Second, it ends with the connection that carried the acquiring request: a store that
+// lost its memory ends every connection, and a renewal on a new connection could take back a lock
+// that another client held meanwhile.
 //
 // Thread rule: one thread at a time; under the baton.
 
@@ -60,21 +60,21 @@ namespace sheaf::client::lock {
 
 struct LockTerms : LockItem {
   bool by_version = false;  // the endpoint compares versions instead of values
-  std::chrono::nanoseconds attempt_timeout = std::chrono::seconds(1);  // of each request
-  // A pooled connection that carries nothing for this long may be closed as idle.
+  std::chrono::nanoseconds attempt_timeout = std::chrono::seconds(1);  // for each request
+  // A pooled connection that is unused for this long may be closed as idle.
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
-  bool patient = false;        // waits for the lock while another holds it
-  Deadline wait_until{never};  // gives up then
-  // Patient: gives up with the last error when nothing has been answered for this long.
+  bool patient = false;        // waits while another client holds the lock
+  Deadline wait_until{never};  // when to give up
+  // Patient: gives up with the last error when no request was answered for this long.
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
-  std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
+  std::shared_ptr<void> parent{};  // of the requests; see Procedure::set_parent
   LockControls controls{};
 };
 
-// What follows from the lease of a lock.
+// Times derived from the lease of a lock.
 struct LeaseTimes {
   explicit LeaseTimes(const LockTerms& terms) noexcept;
-  // How much shorter than the lease the belief is: 1 % for clocks that drift, and 50 ms.
+  // The belief is shorter than the lease by this: 1 % for clock drift, and 50 ms.
   static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
   std::chrono::nanoseconds belief;
@@ -88,7 +88,8 @@ class LockPlan final : public calls::Procedure {
   // The first poll comes sooner: a release may fall between the refusal and the watch.
   static constexpr std::chrono::milliseconds first_poll{25};
 
-  // The release backoff is the client's and outlives the plan. Without a key the terms choose one.
+  // The release backoff belongs to the client and outlives the plan. If `key` is null, the terms
+  // choose one.
   LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
            std::unique_ptr<LockKey> key = nullptr);
 
@@ -99,9 +100,9 @@ class LockPlan final : public calls::Procedure {
   void on_connection_ended(std::uint64_t connection, Now now) override;
   bool on_cancel(Now now) override;
   void on_shutdown(Now now) override;
-  // Releases the lock. freed() has a value by `report_by` at the latest.
+  // Releases the lock. freed() has a value by `report_by`.
   void release(Deadline report_by, Now now);
-  // A fenced write ended without an answer.
+  // Call when a fenced write has ended without an answer.
   void on_doubt(Now now);
 
   bool poll_command(calls::Command& command) override;
@@ -109,15 +110,15 @@ class LockPlan final : public calls::Procedure {
   std::string_view watched_key() const override;
   bool done() const override { return phase_ == Phase::over; }
 
-  // Whether it has been decided if the lock was got.
+  // True once it is decided if the lock was acquired.
   bool settled() const noexcept { return settled_; }
   bool acquired() const noexcept { return acquired_; }
-  // Settled, not acquired: why; none = another client holds the lock.
+  // Settled, not acquired: the reason; none if another client holds the lock.
   const std::optional<Error>& failure() const noexcept { return failure_; }
-  // Why the lock was lost, if it was, without release().
+  // The reason that the lock was lost without release(), if it was.
   const std::optional<Error>& loss() const noexcept { return loss_; }
-  // After release(): whether the lock was still ours, or why that is not known; then the plan goes
-  // on trying.
+  // After release(): true if the lock was still ours, or the reason that this is not known; then
+  // the plan keeps trying.
   const std::optional<Result<bool>>& freed() const noexcept { return freed_; }
   const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }
 
@@ -159,18 +160,18 @@ class LockPlan final : public calls::Procedure {
   Deadline asked_at_{0};
   Deadline ask_deadline_{0};
   Deadline poll_at_ = never;
-  Deadline heard_at_{0};      // the latest answer; before the first one: the start
+  Deadline heard_at_{0};      // when the latest answer came; before the first one: the start
   bool heard_ = false;        // an attempt was answered
-  bool denied_ = false;       // another client holds the lock
+  bool denied_ = false;       // an attempt failed, or found the lock held
   unsigned polls_ = 0;        // attempts that found it held
-  bool hinted_ = false;       // while asking
+  bool hinted_ = false;       // a hint came while asking
   bool in_question_ = false;  // an attempt may have acquired the lock
   bool cancelled_ = false;
 
   // Held.
   Deadline renew_at_ = never;
   bool renewing_ = false;
-  bool connected_ = false;  // the connection that acquired it lives
+  bool connected_ = false;  // the connection that acquired the lock still exists
   std::string trouble_;     // why the last renewal failed
 
   // Freeing.
@@ -178,7 +179,7 @@ class LockPlan final : public calls::Procedure {
   Deadline free_until_{0};
   Deadline free_at_ = never;
   Deadline report_by_ = never;
-  bool free_bound_ = false;  // to the connection that acquired the lock
+  bool free_bound_ = false;  // the release uses the connection that acquired the lock
 };
 
 }  // namespace sheaf::client::lock

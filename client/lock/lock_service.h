@@ -2,8 +2,9 @@
 
 // LockService: what the locks of one client share.
 //
-// Thread rule: any thread, as its parts.
-// Lifetime: lockers and guards share the client's, and may outlive the Client.
+// Thread rule: any thread, as for its parts.
+// Lifetime: lockers and guards share the ownership of their client's service, and may outlive the
+// Client.
 
 #include <memory>
 
@@ -21,7 +22,6 @@ struct LockService {
   ReleaseBackoff backoff{};
 };
 
-// That of a client.
 std::shared_ptr<LockService> service_of(const Client& client);
 
 }  // namespace sheaf::client::lock

@@ -1,11 +1,11 @@
 #pragma once
 
-// LockSession: one acquisition of a lock and the tenure that follows. It owns the LockPlan while
-// that is carried out, reports how the acquisition and the release ended, and notifies the guard's
-// operations when the tenure has changed. TenureView is what other threads see of it.
+// LockSession: one acquisition of a lock and the tenure that follows. It owns the LockPlan while it
+// runs, reports how the acquisition and the release ended, and notifies the guard's operations when
+// the tenure has changed. TenureView is the part that other threads see.
 //
-// Thread rule: under the baton, except for what is said to be for any thread.
-// Lifetime: guards and their operations share it; while its plan is carried out it keeps itself.
+// Thread rule: under the baton, except for functions marked "any thread".
+// Lifetime: guards and their operations share it; it keeps itself alive while its plan runs.
 
 #include <memory>
 #include <string>
@@ -43,23 +43,24 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   const std::string& name() const noexcept { return name_; }
   bool fenced() const noexcept { return fenced_; }  // else advisory
   TenureView& view() noexcept { return view_; }
-  const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }  // not what is in it
+  const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }  // not its contents
 
-  // Starts to ask; `settled` is called once when it is decided.
+  // Starts to ask; `settled` is called once, when the outcome is known.
   void begin(Settled settled, Now now);
-  // Settled: whether the lock was acquired; else why not (none: another holds it). Constant, so any
-  // thread may ask.
+  // Valid once settled: true if the lock was acquired; else failure() is the reason (none: another
+  // client holds it). Both are constant from then on, so any thread may call them.
   bool acquired() const noexcept { return acquired_; }
   const std::optional<Error>& failure() const noexcept { return failure_; }
 
-  // Releases the lock; `freed` hears by the deadline what came of it: see LockGuard::release.
+  // Releases the lock and passes the outcome to `freed` by the deadline: see LockGuard::release.
   void release(Freed freed, Deadline deadline, Now now);
-  // The caller of an acquisition or a release that has not ended does not wait any longer: it ends.
+  // Ends an acquisition or release whose caller does not wait any longer. It must not have ended
+  // yet.
   void cancel(Now now) { run_->cancel(now); }
 
   void listen(TenureListener& listener) { listeners_.push_back(&listener); }
   void ignore(TenureListener& listener) { std::erase(listeners_, &listener); }
-  // A fenced write ended without an answer.
+  // Call when a fenced write has ended without an answer.
   void on_doubt(Now now);
 
  private:
@@ -79,7 +80,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   std::optional<Error> failure_;
   std::vector<Freed> releasing_;
   std::vector<TenureListener*> listeners_;
-  unsigned notified_changes_ = 0;  // of the tenure
+  unsigned notified_changes_ = 0;  // the tenure's changes at the last notification
   TenureView view_;
 };
 

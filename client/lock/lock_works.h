@@ -1,6 +1,6 @@
 #pragma once
 
-// Acquiring and releasing a lock as Works. Both keep the session.
+// Acquiring and releasing a lock as Works. Both share the session.
 
 #include <memory>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace sheaf::client::lock {
 
-// The session says how it ended.
+// The session that it returns knows the outcome.
 class Acquire final {
  public:
   using Out = std::shared_ptr<LockSession>;

@@ -1,4 +1,4 @@
-// Locker and AsyncLocker: the same calls, in two ways.
+// Locker and AsyncLocker: the same calls, blocking and asynchronous.
 
 #include <algorithm>
 #include <utility>
@@ -46,7 +46,7 @@ std::optional<Error> check_options(const LockerOptions& options) {
   return std::nullopt;
 }
 
-// The terms of an acquisition that waits as the options say; a `wait` of 0: it does not.
+// The terms of an acquisition that waits as the options say. If `wait` is 0, it does not wait.
 Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOptions& locker,
                              std::string_view name, const LockOptions& options) {
   const auto admitted = client::calls::admit(
@@ -87,7 +87,7 @@ typename Way::Return acquire(const std::shared_ptr<LockService>& service,
       std::make_shared<LockSession>(service, std::move(*terms)));
 }
 
-// To try is to wait for no time.
+// try_lock() is lock() with a wait of 0.
 LockOptions without_wait(const TryLockOptions& options) {
   return {.wait = nanoseconds(0), .timeout = options.timeout, .stop = options.stop};
 }

@@ -1,5 +1,5 @@
-// Mutex: a standard mutex over a Locker. Threads that share the object first queue for the object,
-// then the one in front asks the store.
+// Mutex: a standard mutex over a Locker. Threads that share the object queue for it first; then the
+// thread in front asks the store.
 
 #include "base/mutex.h"
 
@@ -46,16 +46,16 @@ struct Mutex::State {
   const std::string name;
   sync::Mutex mutex;
   sync::CondVar free;
-  bool taken SHEAF_GUARDED_BY(mutex) = false;              // by a thread that asks or holds
-  std::optional<LockGuard> guard SHEAF_GUARDED_BY(mutex);  // of the thread that holds
+  bool taken SHEAF_GUARDED_BY(mutex) = false;  // by a thread that asks for the lock or holds it
+  std::optional<LockGuard> guard SHEAF_GUARDED_BY(mutex);  // of the thread that holds the lock
 };
 
 Mutex::Mutex(Client& client, std::string name, LockerOptions options)
     : state_(std::make_unique<State>(Locker(client, std::move(options)), std::move(name))) {}
 Mutex::~Mutex() = default;
 
-// Waits for the other threads of this object; no time = for ever. False when the time is over or
-// the token was stopped.
+// Waits for the other threads of this object; without `time`, forever. Returns false when the time
+// is over or the token was stopped.
 bool Mutex::enter(std::optional<nanoseconds> time, Stop stop) {
   const Deadline until = client::calls::end_of(time, read_monotonic());
   const auto wake = [state = state_.get()] {
@@ -67,19 +67,19 @@ bool Mutex::enter(std::optional<nanoseconds> time, Stop stop) {
   const sync::MutexLock lock(state_->mutex);
   while (state_->taken) {
     if (stop && stop->stop_requested()) return false;
-    // Who is woken too late may be the only one whom leave() woke, so it looks once more.
+    // This thread may be the only one that leave() woke, so look once more after a time-out.
     if (!state_->free.wait_until(state_->mutex, until) && state_->taken) return false;
   }
   return state_->taken = true;
 }
 
-// It is held now.
+// The calling thread holds the lock now.
 void Mutex::keep(LockGuard guard) {
   const sync::MutexLock lock(state_->mutex);
   state_->guard.emplace(std::move(guard));
 }
 
-// The next thread may try.
+// Lets the next thread try.
 void Mutex::leave() {
   const sync::MutexLock lock(state_->mutex);
   state_->taken = false;
@@ -135,7 +135,7 @@ bool Mutex::held() const {
   return state_->guard && state_->guard->held();
 }
 
-// The calling thread holds the lock, and nobody else changes the guard meanwhile.
+// The calling thread holds the lock, so no other thread changes the guard meanwhile.
 LockGuard& Mutex::guard() SHEAF_UNCHECKED { return *state_->guard; }
 
 }  // namespace v0

@@ -1,8 +1,8 @@
 #pragma once
 
-// ReleaseBackoff: a client that has just released a lock lets the others come first. It waits about
-// one round trip before it asks for the same lock again. Otherwise the next request of the client
-// that released it always arrives first, and starves the others, which must be notified before they
+// ReleaseBackoff: lets other clients go first after a release. A client that has just released a
+// lock waits about one round trip before it asks for the same lock again. Otherwise its next
+// request always arrives first and starves the other clients, which must be notified before they
 // ask.
 //
 // Pure: no socket, clock, entropy, thread or callback.
@@ -20,13 +20,13 @@ namespace sheaf::client::lock {
 
 class ReleaseBackoff {
  public:
-  // The caller draws `factor` from 0.5 .. 1.5, so that clients do not keep step.
+  // The caller draws `factor` from 0.5 .. 1.5, so that clients get out of step.
   void released(std::string_view lock, std::chrono::nanoseconds round_trip, double factor, Now now);
-  // The moment from which on this client may ask for the lock; it may have passed.
+  // The earliest time at which this client may ask for the lock; it may be in the past.
   Deadline may_ask(std::string_view lock) const;
 
  private:
-  std::map<std::string, Deadline, std::less<>> not_before_;  // removed once they have passed
+  std::map<std::string, Deadline, std::less<>> not_before_;  // passed entries are removed
 };
 
 }  // namespace sheaf::client::lock

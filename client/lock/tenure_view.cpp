@@ -21,7 +21,7 @@ void TenureView::update(const Tenure& tenure, const std::optional<Error>& loss) 
 
 bool TenureView::believed() const { return !given_back_ && read_monotonic() < until_; }
 
-// In a forked child the mutex may be held for ever: refusal() comes first.
+// refusal() comes first, because a forked child may find the mutex locked forever.
 bool TenureView::held() const {
   if (context_.refusal(false)) return false;
   const sync::MutexLock lock(mutex_);

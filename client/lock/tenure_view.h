@@ -1,7 +1,7 @@
 #pragma once
 
-// TenureView: what threads without the baton see of a tenure: whether the lock is held, its token,
-// and its loss, which is reported once.
+// TenureView: the part of a tenure that threads without the baton see: if the lock is held, its
+// token, and its loss, which is reported once.
 //
 // Thread rule: any thread; update() under the baton.
 
@@ -22,18 +22,18 @@ class TenureView {
  public:
   explicit TenureView(runtime::Context& context) : context_(context) {}
 
-  // The tenure has changed, or may have. `loss`: why the lock was lost, if it was.
+  // Call when the tenure may have changed. `loss`: why the lock was lost, if it was.
   void update(const Tenure& tenure, const std::optional<Error>& loss);
 
   bool held() const;
   std::string token() const;
   void on_loss(LockGuard::LossCallback lost);
   // The guard gives the lock back: from now on it is not held, and no report of a loss begins.
-  // False: this was called before.
+  // Returns false if this was called before.
   bool give_back();
 
  private:
-  // A callback for a loss. What waits on the dispatcher looks whether it was withdrawn.
+  // A callback for a loss. A delivery that waits on the dispatcher checks if it was withdrawn.
   struct Report {
     explicit Report(LockGuard::LossCallback callback) : lost(std::move(callback)) {}
     LockGuard::LossCallback lost;
@@ -45,12 +45,12 @@ class TenureView {
   bool believed() const SHEAF_REQUIRES(mutex_);
 
   runtime::Context& context_;
-  mutable sync::Mutex mutex_;  // nothing is called under it
+  mutable sync::Mutex mutex_;  // never held while calling out
   Deadline until_ SHEAF_GUARDED_BY(mutex_){0};
   std::string token_ SHEAF_GUARDED_BY(mutex_);
   bool given_back_ SHEAF_GUARDED_BY(mutex_) = false;
   std::optional<Error> loss_ SHEAF_GUARDED_BY(mutex_);
-  std::shared_ptr<Report> report_ SHEAF_GUARDED_BY(mutex_);  // null: nobody is to be called
+  std::shared_ptr<Report> report_ SHEAF_GUARDED_BY(mutex_);  // null: no callback
 };
 
 }  // namespace sheaf::client::lock

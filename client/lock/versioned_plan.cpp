@@ -17,8 +17,8 @@ const Tenure::Noted* VersionedPlan::noted() const {
   return found == tenure_->noted.end() ? nullptr : &found->second;
 }
 
-// A read, and a write that compares nothing, use the connection of the lock if the key lives on the
-// same node.
+// A read, and a write that compares nothing, use the lock's connection if the key is on the same
+// node.
 std::uint64_t VersionedPlan::connection() const {
   const Tenure::Noted* const note = step_ == Step::writing ? noted() : nullptr;
   if (note != nullptr && !note->absent()) return note->connection;
@@ -73,7 +73,7 @@ Operation VersionedWrite::operation() {
 }
 
 // If the server does not return the new version, the old one stays noted: the next write is not
-// stored, and the key must be read. Beyond the limit of notes a write is not noted.
+// stored, and the key must be read. If there is no room for another note, the write is not noted.
 FencedPlan::Step VersionedWrite::on_reply(const socket::Completion& answer) {
   const protocol::Reply& reply = answer.reply;
   result_ = {reply.status == Status::done, Version{std::string(reply.version)}};
@@ -109,7 +109,7 @@ Operation VersionedRemove::operation() {
 FencedPlan::Step VersionedRemove::on_reply(const socket::Completion& answer) {
   result_ = runtime::RemoveOp::convert(answer.reply);
   if (step_ == Step::getting && result_ == RemoveResult::removed) {
-    result_ = {RemoveResult::value_differs, {}};  // what was read is there again
+    result_ = {RemoveResult::value_differs, {}};  // the key that was read as absent exists again
   }
   if (result_ == RemoveResult::value_differs) {
     forget();

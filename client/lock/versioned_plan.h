@@ -1,8 +1,8 @@
 #pragma once
 
-// VersionedPlan: a guard's read, write or remove where nobody compares tokens: under an advisory
-// lock. It compares the version of the key itself, as the guard has read it. So a holder that was
-// stopped past its lease overwrites nothing that it has not read.
+// VersionedPlan: a guard's read, write or remove under an advisory lock, where the server compares
+// no tokens. It compares the version of the key itself, as the guard has read it. So a holder that
+// was stopped past its lease overwrites nothing that it has not read.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -20,8 +20,8 @@
 // | any       |                  | without an answer             | what was noted before        |
 //
 // A write without an answer may still be executed. The next write compares the same version, so
-// neither can overwrite the other: the one that comes second is not stored. A version is compared
-// only on the connection that returned it: a server that has restarted counts from 1 again.
+// neither can overwrite the other: the second one is not stored. A version is compared only on the
+// connection that returned it: a server that has restarted counts from 1 again.
 //
 // Thread rule: one thread at a time; under the baton.
 
@@ -35,14 +35,14 @@ class VersionedPlan : public FencedPlan {
   bool token_counts() const final { return false; }
   std::uint64_t connection() const final;
   const Tenure::Noted* noted() const;
-  // Adds the condition that the key is still as it is noted.
+  // Adds the condition that the key is still as noted.
   void compare(protocol::Operation& operation);
-  // Drops the note that was compared, because it did not hold. A note that another thread has made
+  // Drops the note that was compared, because it was not true. A note that another thread has made
   // since stays.
   void forget();
 
  private:
-  std::string version_;  // the one compared: the command has a view of it, and the note may change
+  std::string version_;  // the compared one: the command has a view of it; the note may change
 };
 
 class VersionedRead final : public PlanFor<VersionedPlan, GetResult> {

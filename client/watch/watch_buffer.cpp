@@ -9,7 +9,7 @@ namespace sheaf::client::watch {
 
 using Kind = WatchEvent::Kind;
 
-// While keys wait in slots, every event goes to a slot: a key's events must not overtake each
+// While keys wait in slots, every new event goes to a slot: a key's events must not overtake each
 // other, and no key may starve.
 void WatchBuffer::push(WatchEvent event, Time now) {
   if (waiting_.empty() && events_.size() < limit_) {
@@ -43,13 +43,13 @@ void WatchBuffer::fold(Slot& slot, WatchEvent event, Time now) {
       slot.failed = std::move(event);
       return;
     case Kind::changed:
-      if (slot.state) return lose(slot, event.key, now);  // a new state follows, if there is one
+      if (slot.state) return lose(slot, event.key, now);  // a newer state follows, if there is one
       break;
     case Kind::current:
     case Kind::set:
     case Kind::deleted:
       slot.failed.reset();
-      if (slot.begins()) {  // the watch begins later: nothing was left out
+      if (slot.begins()) {  // the watch begins with a newer state, so no event was left out
         event.kind = Kind::current;
         slot.gap.reset();
         slot.lost = false;

@@ -1,9 +1,9 @@
 #pragma once
 
-// WatchBuffer: the events of one watch that wait to be taken. Beyond `limit` events only the newest
-// state of each key is kept, and a gap says where events were left out. So it holds at most `limit`
-// events and three for each key. A key whose `current` still waits simply begins with its newest
-// state.
+// WatchBuffer: the events of one watch that wait to be taken. Beyond `limit` events it keeps only
+// the newest state of each key, and a gap shows where events were left out. So it holds at most
+// `limit` events and three for each key. If a key's `current` still waits, the key simply begins
+// with its newest state.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -30,7 +30,7 @@ class WatchBuffer {
   std::size_t size() const noexcept;  // in events
 
  private:
-  // What is kept for a key while the queue is full.
+  // The events kept for a key while the queue is full.
   struct Slot {
     std::optional<WatchEvent> state;  // the newest one
     Time arrived;                     // when the newest state came
@@ -38,7 +38,7 @@ class WatchBuffer {
     std::optional<WatchEvent> gap;  // begins at the first event that was left out
     bool lost = false;              // events were left out here
 
-    // No event of the key has been taken.
+    // True if no event of the key has been taken yet.
     bool begins() const { return state && state->kind == WatchEvent::Kind::current; }
   };
 
@@ -49,7 +49,7 @@ class WatchBuffer {
   std::size_t limit_;
   std::deque<WatchEvent> events_;
   std::map<std::string, Slot, std::less<>> slots_;
-  std::deque<std::string> waiting_;  // keys of slots_, in the order in which they came
+  std::deque<std::string> waiting_;  // keys of slots_, oldest first
 };
 
 }  // namespace sheaf::client::watch

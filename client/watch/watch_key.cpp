@@ -42,13 +42,13 @@ std::int64_t audit_factor(std::size_t size) {
 
 }  // namespace
 
-// ---- who watches
+// ---- watchers
 
 std::uint64_t WatchKey::join(calls::WatchStart start) {
   wanted_ = true;
   if (registration_ == Registration::refused) retry_at_ = Deadline{0};
   if (start == calls::WatchStart::quiet) return 0;
-  // A read that is open may have seen the past: the watcher needs the next one.
+  // A read in flight may return an older state, so the watcher needs the next one.
   needed_ = reads_ + 1;
   if (!read_is_open()) want_read();
   return needed_;
@@ -139,7 +139,7 @@ void WatchKey::want_read() {
   read_at_ = Deadline{0};
 }
 
-// A notification said that something changed; only a read can say what.
+// A notification reported a change, but only a read can find the new state.
 void WatchKey::expect_change() {
   want_read();
   if (basis_ != Basis::missed) basis_ = Basis::announced;
@@ -165,8 +165,8 @@ WatchKey::Reports WatchKey::on_line_failed(const Error& error) {
 
 // ---- another node
 
-// Where the key is not registered yet, the gap is reported once it is. A read that is open here may
-// be older than what is known.
+// If the key is not registered yet, the gap is reported once it is. A read that is open here may
+// have seen an older state than the known one.
 WatchKey::Reports WatchKey::on_moved_here(const WatchKey& before, Now proof, Now now) {
   Reports reports;
   const bool listened = before.registration_ == Registration::confirmed ||
@@ -197,7 +197,7 @@ WatchKey::Reports WatchKey::on_watching(Now now, bool polls) {
   Reports reports;
   if (!wanted_) return reports;
   report_gap(reports, now);
-  // What is polled is compared with the first read.
+  // A polled key is compared with its first read.
   if (basis_ == Basis::missed || polls_) want_read();
   return reports;
 }
@@ -214,7 +214,7 @@ WatchKey::Reports WatchKey::on_refused(const Error& error, bool permanent, Now n
   if (!wanted_) return reports;
   if (refused == Request::watch) reports.add(Audience::all, failure(error));
   if (refused != Request::read) return reports;
-  // The key is watched all the same; only its value cannot be reported.
+  // The key is watched, but its value cannot be reported.
   reports.add(Audience::waiting, failure(error));
   if (basis_ == Basis::announced || basis_ == Basis::missed) {
     basis_ = Basis::first;
@@ -233,7 +233,7 @@ WatchKey::Reports WatchKey::on_redirected(const Error& error, Now now) {
   return {};
 }
 
-// The open request has had no useful answer, and is repeated. Of an unwatch nothing need follow:
+// The open request had no useful answer and is repeated. An unwatch need not be repeated:
 // notifications that still come are dropped.
 void WatchKey::put_off(Deadline again) {
   switch (open_request()) {
@@ -270,7 +270,7 @@ void WatchKey::on_lost() {
   }
 }
 
-// Whether this is another state than the known one.
+// True if this is another state than the known one.
 bool WatchKey::differs(const std::optional<std::string_view>& value,
                        std::string_view version) const {
   if (held_ == Held::unknown || value.has_value() != (held_ == Held::present)) return true;
@@ -280,7 +280,7 @@ bool WatchKey::differs(const std::optional<std::string_view>& value,
   return hash64(*value, options_.hash_seed) != value_hash_;
 }
 
-// What a read is worth. The versions matter only if a notification counted meanwhile.
+// Decides what a read proves. The versions matter only if a notification counted meanwhile.
 WatchKey::Verdict WatchKey::judge(const std::optional<std::string_view>& value,
                                   std::string_view version) const {
   if (heard_ == Heard::nothing) return differs(value, version) ? Verdict::changed : Verdict::same;
@@ -324,7 +324,8 @@ WatchKey::Reports WatchKey::on_read(const std::optional<std::string_view>& value
   basis_ = Basis::settled;
   sure_at_ = read_sent_;
 
-  // The next read: for a notification that this one may have missed, and for later watchers.
+  // Another read may be needed: for a notification that this one may have missed, or for later
+  // watchers.
   if (repeat) expect_change();
   if (needed_ > reads_) want_read();
   return reports;
@@ -341,7 +342,7 @@ void WatchKey::report_gap(Reports& reports, Now until) {
   basis_ = Basis::missed;
 }
 
-// The first state that is known of a key is no change, unless a change was announced or missed.
+// The first known state of a key is not a change, unless a change was announced or missed.
 void WatchKey::report_change(Reports& reports, const std::optional<std::string_view>& value,
                              std::string_view version, Now now) {
   const bool known = held_ != Held::unknown;
@@ -356,7 +357,7 @@ void WatchKey::report_change(Reports& reports, const std::optional<std::string_v
 }
 
 // A notification may have overtaken the read, and its value is not kept: unless it was a removal,
-// those who wait need another read.
+// the waiting watchers need another read.
 void WatchKey::report_current(Reports& reports, Verdict verdict,
                               const std::optional<std::string_view>& value,
                               std::string_view version) {
@@ -369,7 +370,7 @@ void WatchKey::report_current(Reports& reports, Verdict verdict,
 
 // ---- notifications
 
-// A removal of a key that is absent already changes nothing, but its version counts: later
+// Removing a key that is already absent changes nothing, but the version counts: later
 // notifications are compared with it.
 void WatchKey::accept(Held held, std::string_view version,
                       const std::optional<std::string_view>& value) {
@@ -389,15 +390,15 @@ bool WatchKey::counts(const Notification& notification) const {
 WatchKey::Reports WatchKey::on_notification(const Notification& notification, Now now) {
   Reports reports;
   if (!wanted_) return reports;
-  // One that overtakes the answer to the registration proves it: the gap ends here already.
+  // A notification that overtakes the answer to the registration proves it: the gap ends here.
   if (registration_ == Registration::registering) registration_ = Registration::confirmed;
   const bool listens =
       registration_ == Registration::confirmed || registration_ == Registration::registered;
   if (!listens) return reports;
   report_gap(reports, now);
 
-  // Only a read can say what a notification means that has no place in the order, or no value.
-  // A read that is open may have come too early.
+  // If a notification has no place in the order, or no value, only a read can find the new state. A
+  // read that is open may have begun too early.
   const bool deletion = notification.kind == Notification::Kind::deleted;
   const bool complete =
       deletion || (notification.kind == Notification::Kind::set && notification.value);
@@ -416,8 +417,8 @@ WatchKey::Reports WatchKey::on_notification(const Notification& notification, No
     return reports;
   }
 
-  // An old version is dropped. But before the first read after a gap versions may have started
-  // anew.
+  // A notification with an old version is dropped. But between a gap and the first read after it,
+  // the store may have restarted its versions.
   if (!counts(notification)) {
     if (basis_ == Basis::missed && read_is_open()) reading_ = Reading::repeat;
     return reports;

@@ -11,7 +11,7 @@ using Kind = WatchEvent::Kind;
 
 namespace {
 
-// Whether a repetition would get the same answer.
+// True if a repetition would get the same answer.
 bool is_permanent(const Error& error) {
   if (error.outcome == Outcome::unsupported || error.outcome == Outcome::invalid) return true;
   switch (error.reason) {
@@ -57,10 +57,10 @@ class WatchRegistry::Entry final : public ListHook<Entry>,
     request.sink = this;
   }
 
-  // Views in the reports stay valid: a sink can do nothing that uses the connection.
+  // Views in the reports stay valid: a sink cannot use the connection.
   void notify(const WatchKey::Reports& reports, Now now);
   bool remove(const calls::WatchSink& sink);
-  // Its watchers watched the key on another node until now.
+  // Takes over the watchers that the key had on another node until now.
   void take_watchers(Entry& before, Now proof, Now now);
   bool watched() const {
     return std::ranges::any_of(watchers, [](const Watcher& w) { return w.sink != nullptr; });
@@ -79,7 +79,7 @@ class WatchRegistry::Entry final : public ListHook<Entry>,
   bool notifying = false;
 };
 
-// What is watched on one node.
+// The keys that are watched on one node.
 class WatchRegistry::Side final : private node::WatchLineOwner, private socket::RequestSink {
  public:
   Side(WatchRegistry& registry, node::ClientNode& node)
@@ -92,24 +92,24 @@ class WatchRegistry::Side final : private node::WatchLineOwner, private socket::
 
   Entry& entry(std::string_view key);
   Entry* find(std::string_view key);
-  // Follows every change of the entry, which may be gone afterwards.
+  // Must follow every change of the entry. The entry may not exist afterwards.
   void update(Entry& entry, Now now);
-  // Sends the requests of the keys, while the line has room for them.
+  // Sends the requests of the keys while the line has room for them.
   void pump(Now now);
   void wake(Now now);
   Deadline next() const { return deadlines_.next(); }
-  // Those that somebody watches.
+  // The number of keys that have watchers.
   std::size_t keys() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(entries_, [](const auto& each) { return each.second->watched(); }));
   }
   bool closing() const { return registry_.shut_down_; }
   void count(const calls::WatchUpdate& update) noexcept;
-  // Between two reads of a key: all keys of a node together are read `most_reads` times a second.
+  // Time between two reads of a key: a node's keys together are read `most_reads` times a second.
   std::chrono::nanoseconds pace() const;
-  // What an answer says about where a key belongs. False: nothing.
+  // Learns where a key belongs. Returns false if the answer does not say.
   bool learn(std::string_view key, const protocol::Reply& reply, Now now);
-  // All that happened to the key before is known, or in a reported gap.
+  // Every change of the key before this time is known, or in a reported gap.
   Now known_until(const Entry& entry) const;
   void shut_down(Now now);
   bool empty() const { return line.empty() && !asking_; }
@@ -132,11 +132,11 @@ class WatchRegistry::Side final : private node::WatchLineOwner, private socket::
   void for_each(const Change& change);
 
   WatchRegistry& registry_;
-  std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // named by the entry's own key
+  std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // keyed by the entry's own name
   IntrusiveList<Entry> sending_;                                // keys with a request to send
   DeadlineHeap<Entry> deadlines_;
   std::string asked_key_;
-  cluster::Request question_;  // for it, while the line is down
+  cluster::Request question_;  // for asked_key_, while the line is down
   bool asking_ = false;
 
  public:
@@ -153,7 +153,7 @@ void WatchRegistry::Entry::notify(const WatchKey::Reports& reports, Now now) {
   std::erase_if(watchers, [](const Watcher& watcher) { return watcher.sink == nullptr; });
 }
 
-// Watchers may come and go meanwhile. Those that come are not notified.
+// Watchers may be added and removed meanwhile. Those added are not notified.
 void WatchRegistry::Entry::notify(const WatchKey::Report& report, Now now) {
   side_.count(report.update);
   const std::size_t count = watchers.size();
@@ -233,7 +233,7 @@ WatchRegistry::Entry* WatchRegistry::Side::find(std::string_view key) {
 
 WatchRegistry::Entry& WatchRegistry::Side::entry(std::string_view key) {
   if (Entry* const known = find(key)) return *known;
-  // Audits are spread, so that keys that were watched together are not always read together.
+  // Audits are spread, so that keys watched together are not always read together.
   WatchKeyOptions options = registry_.options_.key;
   options.audit = std::chrono::nanoseconds(static_cast<std::int64_t>(
       registry_.random_.between(0.75, 1.25) * static_cast<double>(options.audit.count())));
@@ -299,7 +299,7 @@ std::vector<std::string> WatchRegistry::Side::strangers(const cluster::Topology&
   return strangers;
 }
 
-// A change may remove its own entry, and adds or removes no other.
+// `change` may remove its own entry, but must not add or remove any other.
 template <class Change>
 void WatchRegistry::Side::for_each(const Change& change) {
   for (auto at = entries_.begin(); at != entries_.end();) {
@@ -351,7 +351,7 @@ void WatchRegistry::Side::on_line_failed(const protocol::CloseReason& why, Now n
   ask_for_owner(now);
 }
 
-// Sinks may add and remove watches during a notification: so the keys are copied first.
+// The names are copied, because sinks may add and remove watches during a notification.
 std::vector<std::string> WatchRegistry::Side::names() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.emplace_back(name);
@@ -380,7 +380,7 @@ bool WatchRegistry::Side::learn(std::string_view key, const protocol::Reply& rep
   return true;
 }
 
-// A line that is up proves nothing about a key that may have left the node without a word.
+// A line that is up proves nothing about a key that may have left the node unannounced.
 Now WatchRegistry::Side::known_until(const Entry& entry) const {
   const Now proof = line.proof();
   if (registry_.cluster_.redirects() == nullptr) return proof;
@@ -447,7 +447,7 @@ void WatchRegistry::add(std::string_view key, calls::WatchSink& sink, calls::Wat
 void WatchRegistry::remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept {
   if (shut_down_) return;
   if (remove_from(side_of(key), key, sink, now)) return;
-  // While keys are moving, the watch may still be where the key was before.
+  // While keys are moving, the watch may still be on the key's old node.
   for (const auto& side : sides_) {
     if (side != nullptr && remove_from(*side, key, sink, now)) return;
   }
@@ -470,7 +470,7 @@ void WatchRegistry::on_login(Now now) {
   }
 }
 
-// Sinks may add and remove watches during a notification: so the keys are collected first.
+// The keys are collected first, because sinks may add and remove watches during a notification.
 void WatchRegistry::on_topology(Now now) {
   if (shut_down_) return;
   std::vector<std::pair<Side*, std::vector<std::string>>> moving;

@@ -1,17 +1,17 @@
 #pragma once
 
-// WatchRegistry: all that a client watches. It registers each key once with its node, however many
-// sinks watch it. When a key gets another node, the new one registers it and the old one forgets
-// it. Per node it has one connection (node/watch_line.h), per key one pure machine
-// (client/watch/watch_key.h), which decides on requests and reports. It carries requests, answers
-// and notifications between them.
+// WatchRegistry: everything that a client watches. It registers each key once with its node,
+// however many sinks watch it. When a key moves to another node, the new node registers it and the
+// old one drops it. Each node has one connection (node/watch_line.h). Each key has one pure machine
+// (client/watch/watch_key.h), which decides on requests and reports. The registry carries requests,
+// answers and notifications between them.
 //
-// In a cluster whose servers say themselves who owns what, an answer may say that a key belongs
-// elsewhere: the cluster learns it (cluster/moving/redirects.h). A key that nobody owns waits at
-// some member, which says who owns it once somebody does. While the line to a node is down, one of
-// its keys is asked for as any caller would, because a new owner is found by asking only.
+// In a Redis cluster the servers decide who owns a key, and an answer may redirect to another
+// server: the cluster learns it (cluster/moving/redirects.h). A key that no server owns waits at
+// some member, which names the owner once there is one. While the line to a node is down, one of
+// its keys is requested as by any caller, because only a request can find a new owner.
 //
-// Thread rule: belongs to one lane; everything under its baton.
+// Thread rule: belongs to one lane; under its baton.
 
 #include <map>
 #include <memory>
@@ -48,7 +48,7 @@ class WatchRegistry final : public calls::Watches,
   void add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start, Now now) override;
   void remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept override;
 
-  // No update follows. Comes before the cluster shuts down; turn the loop until empty().
+  // No update follows. Call it before the cluster shuts down, then turn the loop until empty().
   void shut_down(Now now);
   bool empty() const;
 
@@ -78,7 +78,7 @@ class WatchRegistry final : public calls::Watches,
   std::vector<std::unique_ptr<Side>> sides_;    // by node; null: no key was ever watched there
   std::vector<std::unique_ptr<Side>> leaving_;  // of nodes that have left; their lines close
   std::unique_ptr<socket::Timer> timer_;
-  std::uint64_t changes_ = 0;  // reported
+  std::uint64_t changes_ = 0;  // reported so far
   std::uint64_t gaps_ = 0;
 };
 

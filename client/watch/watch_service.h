@@ -2,8 +2,8 @@
 
 // WatchService: what the watches of one client share.
 //
-// Thread rule: any thread, but both registries under the baton.
-// Lifetime: watches share the client's, and may outlive the Client.
+// Thread rule: any thread; both registries only under the baton.
+// Lifetime: watches share the ownership of their client's service, and may outlive the Client.
 
 #include <memory>
 #include <span>
@@ -24,7 +24,7 @@ struct WatchService {
   SessionRegistry sessions;
 };
 
-// As Client::watch.
+// Implements Client::watch.
 Result<std::shared_ptr<Watch::Session>> open_session(const std::shared_ptr<WatchService>& service,
                                                      std::span<const std::string_view> keys,
                                                      const WatchOptions& options,

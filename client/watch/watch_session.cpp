@@ -41,7 +41,7 @@ Error moved_from() {
 
 }  // namespace
 
-// A wait for an event as a Work: that of a caller who turns the lane meanwhile, or of a Call.
+// A wait for an event as a Work, for a caller that turns the lane meanwhile, or for a Call.
 class Watch::Session::Waiter final : public ListHook<Waiter>, private socket::TimerSink {
  public:
   using Out = Next;
@@ -117,7 +117,7 @@ void Watch::Session::queue(WatchEvent event, Now now) {
   }
 }
 
-// A job of the dispatcher: the callbacks of one client run one after another.
+// Posts a job to the dispatcher, which runs the callbacks of one client one after another.
 void Watch::Session::schedule() {
   service_->context.dispatcher().post([self = shared_from_this()] { self->run_one(); });
 }
@@ -131,7 +131,7 @@ void Watch::Session::finish() {
   serve_waiters();
 }
 
-// Gives each, the oldest first, an event or the end of them all, as long as there are any.
+// Gives each waiter, oldest first, an event or the error that ends the watch, while there is one.
 void Watch::Session::serve_waiters() {
   while (Waiter* const waiter = waiters_.front()) {
     auto out = taken_now();
@@ -153,9 +153,9 @@ void Watch::Session::finish_callback() {
 
 // ---- the user's side
 
-// Why no event can be taken.
+// The reason that no event can be taken, if any.
 std::optional<Error> Watch::Session::refusal(Stop stop) const {
-  // In a forked child the mutex may be held for ever.
+  // A forked child may find the mutex locked forever.
   if (auto refused = service_->context.refusal(false);
       refused && refused->reason == Reason::forked) {
     return refused;
@@ -189,7 +189,7 @@ Call<Watch::Session::Next> Watch::Session::take_later(const std::shared_ptr<Sess
       });
 }
 
-// The next event, or the end of them all.
+// The next event, or the error that ends the watch; nothing if there is neither.
 std::optional<Watch::Session::Next> Watch::Session::taken() {
   if (stopped_) {
     return Failure(local_error(Outcome::shutdown, Reason::closed, "the watch has ended"));
@@ -224,7 +224,7 @@ Watch::Session::Next Watch::Session::turn_for_event(const NextOptions& options, 
       .wait(options.stop);
 }
 
-// Takes one event and calls back without the mutex.
+// Takes one event and calls back with the mutex unlocked.
 bool Watch::Session::call_one() {
   if (stopped_ || finished_) return false;
   const auto event = buffer_.pop(wall_time(read_clocks()));
@@ -249,7 +249,7 @@ void Watch::Session::run() {
   }
 }
 
-// One event for each task, so that many watches share an executor fairly.
+// Each task handles one event, so that many watches share an executor fairly.
 void Watch::Session::run_one() {
   const sync::MutexLock lock(mutex_);
   call_one();
@@ -266,7 +266,7 @@ void Watch::Session::stop() noexcept {
   const client::runtime::Context::Entry entry(service_->context);
   const auto refused = service_->context.refusal(false);
   if (refused && refused->reason == Reason::forked) {
-    // The thread is not here, and nobody will let go of the mutex.
+    // A forked child has no such thread, and may find the mutex locked forever: leak both.
     static_cast<void>(new QuietThread(std::move(thread_)));
     static_cast<void>(new std::shared_ptr<Session>(shared_from_this()));
     return;

@@ -1,12 +1,12 @@
 #pragma once
 
-// Watch::Session: the inside of a Watch. Its queue is filled under the baton, and drained by the
-// user's thread, by calls of AsyncWatch, or by a thread that runs the callbacks. A caller that
-// waits for an event sleeps; where a driver has the place of the client's threads, it turns the
-// lane. SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
+// Watch::Session: the implementation of a Watch. Its queue is filled under the baton, and drained
+// by the user's thread, by calls of AsyncWatch, or by a thread that runs the callbacks. A caller
+// that waits for an event sleeps or, if a driver replaces the client's threads, turns the lane.
+// SessionRegistry holds all sessions of a client and keeps them alive while updates may come.
 //
-// An event belongs to whoever takes it: it leaves the queue in the moment in which the call that
-// returns it ends, so a call that is cancelled has taken none.
+// An event leaves the queue at the moment when the call that returns it ends, so a cancelled call
+// takes no event.
 
 #include <vector>
 
@@ -37,16 +37,17 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
 
   const std::vector<std::string>& keys() const noexcept { return keys_; }
 
-  // Starts the thread of the callbacks, if there are callbacks and no executor takes them. May
+  // Starts the thread that runs the callbacks, if there are any and no executor runs them. May
   // throw std::system_error.
   void start();
   void begin(Now now);
   void end_watching(Now now);
-  // The client is closed: what is queued can still be taken, but no callback begins.
+  // The client is closed: queued events can still be taken, but no callback begins.
   void finish();
-  // Then, without the baton: waits for a callback that runs, except for the one that calls this.
+  // Call after finish(), without the baton: waits for a running callback, unless it is the caller.
   void finish_callback();
-  // The Watch goes: no callback runs afterwards, except the one that calls this.
+  // The Watch is destroyed or overwritten: no callback runs afterwards, except one that is the
+  // caller.
   void stop() noexcept;
 
   using Next = Result<std::optional<WatchEvent>>;
@@ -68,7 +69,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   Next sleep_for_event(const NextOptions& options, Deadline until);
   Next turn_for_event(const NextOptions& options, Deadline until);
   void serve_waiters();
-  // False: it is this thread that runs it.
+  // Returns false if the callback runs on this thread.
   bool wait_for_callback() SHEAF_REQUIRES(mutex_);
 
   const std::shared_ptr<client::watch::WatchService> service_;
@@ -81,11 +82,11 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   client::watch::WatchBuffer buffer_ SHEAF_GUARDED_BY(mutex_);
   bool finished_ SHEAF_GUARDED_BY(mutex_) = false;
   bool stopped_ SHEAF_GUARDED_BY(mutex_) = false;
-  bool scheduled_ SHEAF_GUARDED_BY(mutex_) = false;  // a task of the executor is on its way
+  bool scheduled_ SHEAF_GUARDED_BY(mutex_) = false;  // a task is queued on the executor
   bool calling_ SHEAF_GUARDED_BY(mutex_) = false;
   const ThisThread* caller_ SHEAF_GUARDED_BY(mutex_) = nullptr;
   QuietThread thread_;
-  IntrusiveList<Waiter> waiters_;  // the oldest first; under the baton
+  IntrusiveList<Waiter> waiters_;  // oldest first; under the baton
 };
 
 }  // namespace v0
@@ -100,7 +101,7 @@ class SessionRegistry {
 
   void add(std::shared_ptr<Watch::Session> session, Now now);
   void remove(const std::shared_ptr<Watch::Session>& session, Now now);
-  // No update follows. Returns those that were there.
+  // Ends all sessions and returns them. No update follows.
   Sessions shut_down(Now now);
 
  private:
