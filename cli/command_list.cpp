@@ -4,7 +4,7 @@
 
 namespace sheaf::cli {
 
-// The row of each command is in the command's own file.
+// Each command defines its row in its own file.
 CommandRow get_command(), set_command(), del_command(), exists_command(), append_command(),
     prepend_command(), getset_command(), incr_command(), touch_command(), mget_command(),
     mset_command(), watch_command(), lock_command();

@@ -30,7 +30,7 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
 ExitCode run_program(const std::vector<std::string>& words, int in, Output& out) {
   const ExitCode code = run_command(words, in, out);
   if (out.flush()) return code;
-  // Whoever reads has seen enough, as `head` does: no reason to complain.
+  // The reader has seen enough, as `head` does: no reason to complain.
   if (out.error() == EPIPE) return ExitCode::closed_pipe;
   complain("cannot write to standard output: " + std::generic_category().message(out.error()) +
            ".");

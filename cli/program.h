@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole program behind main(): reads the command line and runs the command.
+// The whole program except main(): reads the command line and runs the command.
 //
 // Thread rule: one thread.
 
@@ -12,8 +12,8 @@
 
 namespace sheaf::cli {
 
-// `words`: the arguments after the program's name. `in`: the descriptor of standard input.
-// Output that could not be written makes every command end with ExitCode::failed.
+// `words`: the arguments after the program's name. `in`: the descriptor of standard input. If
+// output could not be written, every command ends with ExitCode::failed.
 ExitCode run_program(const std::vector<std::string>& words, int in, Output& out);
 
 }  // namespace sheaf::cli

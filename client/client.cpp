@@ -1,4 +1,4 @@
-// The members of Client: each hands its arguments to the room that carries them out.
+// The members of Client: each passes its arguments to the folder that implements it.
 
 #include <sheaf/async.h>
 #include <sheaf/client.h>

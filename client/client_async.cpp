@@ -1,4 +1,4 @@
-// AsyncClient: the same calls as Client's, to be consumed later.
+// AsyncClient: the calls of Client, to be consumed later.
 
 #include <utility>
 

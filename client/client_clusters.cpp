@@ -27,7 +27,7 @@ class Clusters::Impl {
     Client client;
   };
 
-  // Room for all at once: addresses of clients do not change.
+  // Reserves room for all: addresses of clients must not change.
   explicit Impl(std::size_t count) { clients_.reserve(count); }
   ~Impl() {
     {
@@ -76,7 +76,7 @@ class Clusters::Impl {
     return {};
   }
 
-  // Two clusters do not share engines by accident.
+  // Keeps two clusters from sharing engines by accident.
   static void give_name(const std::string& name, ClusterConfig& config) {
     const auto transport = protocol::traits_of(config.kind).transport;
     if (transport == protocol::Transport::engines && config.embedded_name.empty())
@@ -88,7 +88,7 @@ class Clusters::Impl {
     return found == clients_.end() ? nullptr : &found->client;
   }
 
-  // For every name that there is not.
+  // For every unknown name.
   Client& missing() {
     const sync::MutexLock lock(mutex_);
     if (!missing_) missing_.emplace(Client(Client::Impl::make_closed(no_such_name())));
@@ -193,7 +193,7 @@ Clusters& Clusters::operator=(Clusters&&) noexcept = default;
 Clusters::~Clusters() = default;
 
 Client& Clusters::operator[](std::string_view name) const {
-  static auto* const none = new Client(nullptr);  // of Clusters that were moved from
+  static auto* const none = new Client(nullptr);  // for Clusters that were moved from
   if (impl_ == nullptr) return *none;
   Client* const found = impl_->find(name);
   return found != nullptr ? *found : impl_->missing();

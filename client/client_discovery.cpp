@@ -67,7 +67,7 @@ Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource sourc
   const std::weak_ptr<Client::Impl> weak = client::Internals::impl(client);
   auto hand = [weak, report = std::move(report)](Result<std::vector<NodeConfig>> servers) {
     auto impl = weak.lock();
-    // Handles keep what is inside of a client that was closed.
+    // Handles keep the Impl of a closed client alive.
     if (impl == nullptr || impl->context().refusal(false)) return false;
     if (!servers) {
       impl.reset();
@@ -78,7 +78,7 @@ Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource sourc
     config.nodes = std::move(*servers);
     const auto changed = client::calls::reconfigure(impl->context(), config);
     impl.reset();
-    // A client that is closed has nobody who wants to know.
+    // A closed client has nothing to report.
     const bool closed = !changed && changed.error().outcome == Outcome::shutdown;
     if (report && !closed && (!changed || changed->any())) report(changed);
     return changed.has_value();

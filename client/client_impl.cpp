@@ -14,7 +14,7 @@ namespace {
 
 using client::runtime::local_error;
 
-// Gives lists that this client is changing free for others.
+// Releases, for others, the lists that this client is changing.
 class CloseLists {
  public:
   struct Out {};
@@ -51,13 +51,13 @@ std::shared_ptr<Client::Impl> Client::Impl::make_closed(Error why) {
   config.nodes.push_back({"embedded", 0, 1});
   std::shared_ptr<Impl> impl(new Impl(std::move(config), {}));
   impl->context_.set_closed_error(std::move(why));
-  if (!impl->open()) throw std::bad_alloc();  // what else can be missing
-  impl->close();                              // before it had a thread
+  if (!impl->open()) throw std::bad_alloc();  // nothing else can be missing
+  impl->close();                              // it never had a thread
   return impl;
 }
 
 const std::shared_ptr<Client::Impl>& Client::Impl::moved_from() {
-  // Never destroyed: a client may be used, wrongly, by the destructor of a static object.
+  // Never destroyed: the destructor of a static object may, wrongly, still use a client.
   static const auto* const impl = new std::shared_ptr<Impl>(
       make_closed(local_error(Outcome::shutdown, Reason::closed, "the client was moved from")));
   return *impl;
@@ -71,7 +71,7 @@ Result<void> Client::Impl::open() {
   if (auto opened = context_.open(random); !opened) return opened;
   client::watch::WatchRegistryOptions watching;
   watching.key.compare = protocol::traits_of(context_.config().kind).compare_versions;
-  // Where slots move by themselves a key may leave its server without a word to those who watch it.
+  // Where slots move by themselves, a key may leave its server without notice to its watchers.
   if (context_.cluster().redirects() != nullptr) watching.key.audit = std::chrono::seconds(10);
   watches_ = std::make_unique<client::watch::WatchService>(context_, random.fork(), watching);
   procedures_ = std::make_unique<client::calls::ProcedureHost>(
@@ -114,7 +114,7 @@ void Client::Impl::shut_down() noexcept {
       watches_->registry.shut_down(now);
       context_.cluster().shut_down(now);
     });
-    // Calls of handles end now; what they have posted meanwhile is run before the lane stops.
+    // Calls of handles end now; what they posted meanwhile runs before the lane stops.
     context_.wait_for_entries();
     path.run([](Now) {});
     path.stop([this] { return context_.cluster().empty() && watches_->registry.empty(); });

@@ -1,12 +1,12 @@
 #pragma once
 
-// What is behind a Client: its context and its features, put together here. Only client/client*.cpp
-// know it; calls and features know the context, and their own service.
+// The implementation of Client: its context and its features, put together here. Only
+// client/client*.cpp include it; calls and features know the context, and their own service.
 //
 // Ownership, and so the order of destruction: context < watches < procedures < the other features.
-// The Client closes it; handles that outlive the Client keep what is left.
+// The Client closes it; handles that outlive the Client keep the rest alive.
 //
-// Thread rule: any thread, as the parts say.
+// Thread rule: any thread, except where the parts restrict it.
 
 #include <memory>
 
@@ -26,24 +26,24 @@ class Client::Impl {
  public:
   // May throw std::bad_alloc and std::system_error; Client::open turns them into errors.
   static Result<std::unique_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
-  // One that was closed before any call: each ends with `why`.
+  // An Impl closed before any call: every call ends with `why`.
   static std::shared_ptr<Impl> make_closed(Error why);
-  // What stands in for the Impl of a Client that was moved from.
+  // Replaces the Impl of a Client that was moved from.
   static const std::shared_ptr<Impl>& moved_from();
   ~Impl();
-  // Ends everything in flight, every thread and every connection; once, and as the last call but
-  // for refusal(). In a forked child: only closes the descriptors.
+  // Ends everything in flight, all threads and all connections. Called once, and last except for
+  // refusal(). In a forked child it only closes the descriptors.
   void close() noexcept;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   client::runtime::Context& context() noexcept { return context_; }
   const ClusterConfig& config() const noexcept { return context_.config(); }
-  // What was measured, of connections and of features. Blocks.
+  // The measurements of connections and features. Blocks.
   Metrics metrics();
 
   client::compute::ComputeService& computations() noexcept { return *computations_; }
-  // Shared with handles, which keep all of it.
+  // Shared with handles, which keep the whole Impl alive.
   static std::shared_ptr<client::lock::LockService> locks(const std::shared_ptr<Impl>& impl) {
     return {impl, impl->locks_.get()};
   }
@@ -71,7 +71,7 @@ class Client::Impl {
 
 }  // namespace v0
 
-// What handles and tests need of a client beyond its public face.
+// What handles and tests need from a client beyond its public interface.
 struct client::Internals {
   // Never null.
   static const std::shared_ptr<Client::Impl>& impl(const Client& client) {

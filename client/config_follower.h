@@ -1,10 +1,10 @@
 #pragma once
 
-// ConfigFollower: looks at a file once a second and tells when it may hold something else. It tells
-// at its first look in any case: who read the file before may have read something else.
+// ConfigFollower: looks at a file once a second and reports when its contents may have changed. It
+// always reports at its first look: an earlier reader of the file may have read something else.
 //
-// Thread rule: made and destroyed by one thread; calls back on its own, which the destructor waits
-// for.
+// Thread rule: made and destroyed by one thread; calls back on its own thread, which the destructor
+// waits for.
 
 #include <atomic>
 #include <string>

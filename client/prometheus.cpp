@@ -30,7 +30,7 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// Whether a user's label may have it: no sample has two labels of one name.
+// True if a user's label may have this name: no sample has two labels of one name.
 bool is_free_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -98,7 +98,7 @@ void Page::histogram(Labels labels, const LatencyHistogram& values) {
   std::uint64_t below = 0;
   auto range = values.ranges.begin();
   for (const double bound : bounds) {
-    // A range that the bound cuts counts as below it if its middle is.
+    // A range that the bound cuts counts as below the bound if its middle is.
     while (range != values.ranges.end() && seconds((range->lower + range->upper) / 2) <= bound)
       below += range++->count;
     labels.back().second = number(bound);
@@ -135,7 +135,7 @@ void add_states(Page& page, const Metrics& metrics) {
   }
 }
 
-// A family with one number of each thing.
+// A family with one number for each node or feature.
 template <class Of>
 struct Series {
   const char* name;

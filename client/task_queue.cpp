@@ -25,7 +25,7 @@ struct TaskQueue::State {
       if (waiting == 1) static_cast<void>(eventfd_write(descriptor, 1));
     });
   }
-  // What makes the descriptor say that nothing waits.
+  // Resets the descriptor once nothing waits.
   auto taken() const {
     return [this](std::size_t waiting) {
       eventfd_t count = 0;

@@ -1,5 +1,5 @@
-// mget, mset and del: many keys, in parts that each get the whole --timeout. Input of any length is
-// read and answered part by part.
+// mget, mset and del work on many keys. Input of any length is read and answered in parts, and each
+// part gets the whole --timeout.
 
 #include <algorithm>
 #include <cstddef>
@@ -27,14 +27,14 @@ namespace sheaf::cli {
 
 namespace {
 
-// One batch of the client at most: `--timeout` bounds a request, and a batch of unlimited size
-// could not be kept within it.
+// One part is at most one batch of the client: `--timeout` bounds a request, and an unlimited batch
+// could not meet it.
 constexpr std::size_t part_keys = 4'096;
 constexpr std::size_t part_bytes = 8u << 20;
 constexpr std::size_t longest_key_line = 1u << 20;
 
-// Counts how the keys of a batch end and says so: plain, a sentence for each failed key; with
-// --json its line, and one sentence at the end.
+// Counts how the keys of a batch end and reports it. Without --json it prints a sentence for each
+// failed key; with --json a line for each, and one sentence at the end.
 class Report {
  public:
   explicit Report(Context& context) : context_(context) {}
@@ -44,7 +44,7 @@ class Report {
     tally_.add_success();
     ++absent_;
   }
-  // `line` of standard input; 0: nobody wants to know.
+  // `line` of standard input; 0: not from standard input.
   void failure(std::string_view key, const Error& error, std::uint64_t line = 0) {
     tally_.add_failure(error);
     const std::string place = line == 0 ? "" : "line " + std::to_string(line) + ": ";
@@ -83,7 +83,7 @@ class Report {
   std::string why_;
 };
 
-// Gives the keys of the command line, or of standard input, in parts.
+// Passes on the keys of the command line or of standard input, in parts.
 void for_each_part(Context& context, const KeysWords& words, Report& report,
                    const std::function<void(std::span<const std::string_view>)>& ask) {
   if (!words.from_stdin) {
@@ -123,7 +123,7 @@ void for_each_part(Context& context, const KeysWords& words, Report& report,
   if (!lines.error().empty()) report.stop(ExitCode::usage, lines.error() + ".");
 }
 
-// Which result belongs to which of the keys as given: of a key given twice there is one.
+// Finds the result for each key as given: a key given twice has only one result.
 template <class T, class Take>
 void for_each_given(std::span<const std::string_view> keys,
                     const std::vector<KeyResult<T>>& results, Take take) {
@@ -146,7 +146,7 @@ void print_value(Context& context, std::string_view key, const GetResult& value,
   }
 }
 
-// Why a line cannot be written, known without asking a node; empty if it can.
+// Why a line cannot be written, as far as known without asking a node; empty if it can.
 std::string objection(const Client& client, const KeyValue& item) {
   const std::uint64_t limit = client.config().value_limit;
   if (item.value.size() > limit) {
@@ -158,16 +158,17 @@ std::string objection(const Client& client, const KeyValue& item) {
   return "has a key that is not allowed: " + location.error().text;
 }
 
-// Lines of items, checked one by one. Input that is not too long is checked before the first line
-// is given out. --json or the first line decides in which form they are.
+// Lines of items, checked one by one. A file, or a pipe of up to `most_ahead` bytes, is checked as
+// a whole before the first item is returned. --json or the first line decides the form of all
+// lines.
 class ItemReader {
  public:
   explicit ItemReader(Context& context)
       : context_(context),
-        // JSON writes a byte as six, base64 three as four.
+        // JSON may write a byte as six; base64 writes three as four.
         lines_(context.in, 6 * (context.client.config().value_limit + longest_key_line)) {}
 
-  // False: there is a line that is not allowed, and nothing has been given out.
+  // False: a line is not allowed; no item has been returned.
   bool check_first() {
     if (lines_.total() > most_ahead) {
       while (read()) {
@@ -182,7 +183,7 @@ class ItemReader {
     }
     return true;
   }
-  // None at the end and at a line that is not allowed.
+  // Nothing at the end, and at a line that is not allowed.
   std::optional<KeyValue> next() {
     if (ahead_.empty()) return error_.empty() ? read() : std::nullopt;
     KeyValue first = std::move(ahead_.front());

@@ -1,4 +1,4 @@
-// bench: a load of the shape that is asked for, on keys of its own.
+// bench: puts a load of the requested shape on keys of its own.
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -24,9 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-constexpr Ttl kept{std::chrono::minutes(10)};  // what is left behind goes by itself
+constexpr Ttl kept{std::chrono::minutes(10)};  // keys that are left over expire
 constexpr std::size_t part = 500;              // keys written or removed at once
-constexpr std::chrono::milliseconds late{1};   // a beginning is late from here on
+constexpr std::chrono::milliseconds late{1};   // a start counts as late from here on
 
 nanoseconds processor_time() {
   rusage usage{};
@@ -47,7 +47,7 @@ class Load {
         prefix_(std::move(prefix)),
         value_(static_cast<std::size_t>(shape_.value_size), 'x') {}
 
-  // Its time begins.
+  // Starts the clock.
   void begin() {
     start_ = Clock::now();
     end_ = shape_.operations > 0 ? Clock::time_point::max() : start_ + shape_.time;
@@ -58,7 +58,7 @@ class Load {
   const std::string& value() const noexcept { return value_; }
   std::string key(std::uint64_t number) const { return prefix_ + std::to_string(number); }
 
-  // When the next operation is to begin, counted over all callers; nothing: the load is over.
+  // When the next operation must begin, counted over all callers; nothing: the load is over.
   std::optional<Clock::time_point> next() {
     const std::uint64_t number = begun_.fetch_add(1, std::memory_order_relaxed);
     if (shape_.operations > 0 && number >= shape_.operations) return std::nullopt;
@@ -73,7 +73,7 @@ class Load {
     return at;
   }
   std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
-  // From its beginning.
+  // The time from the start to `end`.
   nanoseconds until(Clock::time_point end) const { return end - start_; }
 
  private:
@@ -86,7 +86,7 @@ class Load {
   std::atomic<std::uint64_t> begun_ = 0;
 };
 
-// What one caller has measured.
+// The measurements of one caller.
 class Measured {
  public:
   void ended(nanoseconds latency) { histogram_.record(latency); }
@@ -121,7 +121,7 @@ class Caller {
       const bool read = random_.below(100) < load_.shape().reads;
       Measured& measured = read ? reads_ : writes_;
       const bool done = load_.shape().batch > 1 ? many(read, measured) : one(read, measured);
-      // With a rate from when it was to begin: what an operation before held up counts.
+      // With a rate, counted from the planned start: a delay by the operation before counts.
       ended_ = Clock::now();
       if (done) measured.ended(ended_ - *at);
     }
@@ -155,7 +155,7 @@ class Caller {
     return set.has_value();
   }
 
-  // True: one of the keys at least was answered.
+  // True if at least one of the keys was answered.
   bool many(bool read, Measured& measured) {
     keys_.clear();
     for (std::uint32_t i = 0; i < load_.shape().batch; ++i) keys_.push_back(any_key());
@@ -180,12 +180,12 @@ class Caller {
   Measured reads_;
   Measured writes_;
   std::uint64_t late_ = 0;
-  Clock::time_point ended_;  // the last of its operations
+  Clock::time_point ended_;  // the end of its last operation
   std::string first_error_;
   std::vector<std::string> keys_;
 };
 
-// The keys of the load from this one on, as many as go at once.
+// The load's keys from `first` on, as many as one request takes.
 std::vector<std::string> part_of(const Load& load, std::uint64_t first, std::uint64_t end) {
   std::vector<std::string> names;
   for (std::uint64_t number = first; number < std::min(end, first + part); ++number)
@@ -193,8 +193,8 @@ std::vector<std::string> part_of(const Load& load, std::uint64_t first, std::uin
   return names;
 }
 
-// Writes every key once, until a signal comes. The first error ends it. Counts in `filled` how many
-// keys there may be.
+// Writes every key once, until a signal arrives. Stops at the first error. `filled` counts how many
+// keys may exist.
 std::optional<Error> fill(const Load& load, std::uint64_t& filled) {
   const std::uint64_t keys = load.shape().keys;
   while (filled < keys && Interrupts::signal() == 0) {
@@ -209,8 +209,7 @@ std::optional<Error> fill(const Load& load, std::uint64_t& filled) {
   return std::nullopt;
 }
 
-// Also after a signal; a second one ends the program. What cannot be removed ends by its time to
-// live.
+// Runs after a signal, too; a second one ends the program. Keys that cannot be removed expire.
 void clean_up(const Load& load, std::uint64_t filled) {
   for (std::uint64_t first = 0; first < filled; first += part) {
     const std::vector<std::string> names = part_of(load, first, filled);
@@ -221,7 +220,7 @@ void clean_up(const Load& load, std::uint64_t filled) {
   }
 }
 
-// Shows how far it is while the callers work.
+// Shows progress while the callers work.
 void wait_for(Load& load, const std::atomic<unsigned>& running) {
   Progress progress("operations", 0);
   while (running > 0) {

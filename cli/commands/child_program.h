@@ -1,8 +1,8 @@
 #pragma once
 
-// A program that this one runs: CMD of `lock` and of `dev`.
+// A program that this one runs: the CMD of `lock` and `dev`.
 //
-// Thread rule: one thread; PassedSignals is made before the client's threads are.
+// Thread rule: one thread; PassedSignals is made before the client's threads.
 
 #include <signal.h>
 
@@ -17,8 +17,7 @@
 
 namespace sheaf::cli {
 
-// Signals that are passed on to the program instead of ending this one; one at a time. SIGCHLD
-// comes, too.
+// Signals passed on to the program instead of ending this one; one at a time. SIGCHLD, too.
 class PassedSignals {
  public:
   PassedSignals();
@@ -26,11 +25,11 @@ class PassedSignals {
   PassedSignals(const PassedSignals&) = delete;
   PassedSignals& operator=(const PassedSignals&) = delete;
 
-  // One from the terminal has come to the program as well.
+  // A signal from the terminal has reached the program, too.
   using Signal = BlockedSignals::Signal;
   Signal take() const { return blocked_.take(); }
   int descriptor() const noexcept { return blocked_.descriptor(); }
-  // The mask that the program is to start with.
+  // The mask that the program starts with.
   const sigset_t& before() const noexcept { return blocked_.before(); }
 
  private:
@@ -39,15 +38,15 @@ class PassedSignals {
 
 class ChildProgram {
  public:
-  // Looked for in PATH; `variable` is "NAME=VALUE" in its environment. An error number if it cannot
-  // be started.
+  // Searches PATH; adds `variable`, "NAME=VALUE", to the environment. Returns an error number if
+  // the program cannot be started.
   int start(const std::vector<std::string>& words, std::string variable, const sigset_t& mask);
   void pass_on(int signal) const { kill(pid_, signal); }
-  // Its exit code, once it has ended: 128 + n if signal n ended it.
+  // The exit code, once the program has ended: 128 + n if signal n ended it.
   std::optional<int> take_end();
 
-  // Says why start() gave this error, in `--json` mode to standard output, too. Returns the exit
-  // code that shells have for it.
+  // Prints why start() returned this error, with `--json` to standard output, too. Returns the exit
+  // code that shells use for it.
   static ExitCode not_started(const Call& call, std::string_view program, int error);
 
  private:

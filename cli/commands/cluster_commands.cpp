@@ -1,4 +1,4 @@
-// locate, ring: where keys live.
+// locate, ring: where keys are.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// Where the servers decide, they say who owns what when they are asked first.
+// If the servers decide, they must be asked once for their map.
 Result<Location> find_owner(Context& context, std::string_view key) {
   auto location = context.client.locate(key);
   if (location || location.error().outcome != Outcome::not_sent) return location;
@@ -65,7 +65,7 @@ CommandRow locate_command() {
 
 namespace {
 
-// The exact share of every node, in configured order.
+// The exact share of each node, in configured order.
 std::vector<NodeShare> exact_shares(const ClusterConfig& config,
                                     const cluster::ClientNodeLocator& locator) {
   std::vector<NodeShare> shares;
@@ -77,7 +77,7 @@ std::vector<NodeShare> exact_shares(const ClusterConfig& config,
   return shares;
 }
 
-// Places the keys "key-0", "key-1", ... and counts them.
+// Places the keys "key-0", "key-1", ... and counts them for each node.
 void place_keys(std::uint64_t count, const cluster::ClientNodeLocator& locator,
                 std::vector<NodeShare>& shares) {
   for (NodeShare& share : shares) share.keys = 0;
@@ -86,7 +86,7 @@ void place_keys(std::uint64_t count, const cluster::ClientNodeLocator& locator,
   }
 }
 
-// The same where the servers decide; a key whose slot nobody owns is not counted.
+// The same where the servers decide; a key whose slot has no owner is not counted.
 void place_keys(std::uint64_t count, const Client& client, std::vector<NodeShare>& shares) {
   for (NodeShare& share : shares) share.keys = 0;
   for (std::uint64_t i = 0; i < count; ++i) {

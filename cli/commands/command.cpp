@@ -25,7 +25,7 @@ Result<ClusterConfig> configure(const GlobalArguments& global) {
   });
 }
 
-// The owner for sentences about a key that exists on no node: pure, connects to nothing.
+// The owner of a key, for sentences; connects to nothing.
 std::string owner_of(const Client& client, std::string_view key) {
   const auto location = client.locate(key);
   return location ? location->node : std::string();
@@ -38,7 +38,7 @@ ExitCode on_servers(const Call& call, const std::function<ExitCode(Context&)>& w
   auto config = configure(call.global);
   if (!config) return complain_about(call, config.error());
   if (connections == Connections::when_needed) config->pool_min = 0;
-  config->timeout = call.global.timeout;  // also what a first connection may take
+  config->timeout = call.global.timeout;  // also bounds a first connection
   if (before_client) before_client();
   auto client = Client::open(std::move(*config));
   if (!client) return complain_about(call, client.error());

@@ -1,8 +1,8 @@
 #pragma once
 
-// command<Read, Run>() makes the row of a command from the function that reads its words, the one
-// that runs it, and its texts. A command runs with a Call, or with a Context if it needs servers.
-// It writes its answer to `out` and its errors, a sentence each, to standard error.
+// command<Read, Run>() makes the row of a command from its texts, the function that reads its
+// words, and the one that runs it. A command runs with a Call, or with a Context if it needs
+// servers. It writes its answer to `out` and its errors, one sentence each, to standard error.
 //
 // Thread rule: one thread.
 
@@ -22,7 +22,7 @@
 
 namespace sheaf::cli {
 
-// A call of the program, as a command without servers sees it.
+// A call of the program, for commands without servers.
 struct Call {
   CommandTable table;
   const GlobalArguments& global;
@@ -37,8 +37,8 @@ struct Context : Call {
   Client& client;
 };
 
-// Which connections a client makes when it is opened. Most commands need few nodes, and `ring`
-// often none.
+// Which connections a client makes when it opens. Most commands need few nodes, `ring` often no
+// node.
 enum class Connections : bool { when_needed, to_all_nodes };
 
 // Opens a client of the servers that the command line and the environment name, and runs `work`.
@@ -48,7 +48,7 @@ ExitCode on_servers(const Call& call, const std::function<ExitCode(Context&)>& w
                     Connections connections = Connections::when_needed,
                     const std::function<void()>& before_client = {});
 
-// The same for work that waits for signals, which a `Signals` blocks while it lives.
+// The same for work that waits for signals, which a `Signals` blocks during its lifetime.
 template <class Signals, class Work>
 ExitCode on_servers_with(const Call& call, const Work& work) {
   std::optional<Signals> signals;
@@ -57,9 +57,9 @@ ExitCode on_servers_with(const Call& call, const Work& work) {
       [&] { signals.emplace(); });
 }
 
-// The row of a command. `Read` makes a struct of the command's own from a ParsedLine, or says in
-// one sentence what is wrong; `Run` takes this struct, and before it a Context, if it needs
-// servers, or a Call. A row that lacks something does not compile.
+// The row of a command. `Read` makes the command's own struct from a ParsedLine, or returns one
+// sentence about an error. `Run` takes this struct after a Context, if it needs servers, or a Call.
+// A row with a missing part does not compile.
 template <auto Read, auto Run>
 consteval CommandRow command(const CommandText& text) {
   if (!what_lacks(text).empty()) throw what_lacks(text);
@@ -77,22 +77,20 @@ consteval CommandRow command(const CommandText& text) {
   return row;
 }
 
-// Prints the error's sentence, in `--json` mode also its line; returns what it means for the exit
-// code.
+// Prints the error's sentence, and its line with `--json`. Returns the exit code.
 ExitCode complain_about(const Error& error, bool json, Output& out);
 ExitCode complain_about(const Call& call, const Error& error);
-// Refuses what was asked, with one sentence.
+// Refuses the request with one sentence.
 ExitCode refuse(const Call& call, std::string sentence);
-// Reports a failure on this side, with one sentence; nothing was changed.
+// Reports a local failure with one sentence; nothing was changed.
 ExitCode fail(const Call& call, const std::string& sentence);
-// An error for one key: the sentence begins with the key, and in `--json` mode its line names it.
+// Reports an error for one key: its sentence begins with the key, and its `--json` line names it.
 ExitCode complain_about_key(const Call& call, std::string_view key, const Error& error);
-// Why a fencing token is refused. Servers that know none refuse all of them themselves.
+// Why a fencing token is refused. Servers without fencing refuse every token themselves.
 std::optional<Error> check_fence(const Client& client, const FencingToken& fence);
 // "KEY: SENTENCE"; the sentence alone if the key is empty.
 std::string about_key(std::string_view key, std::string_view sentence);
-// A condition on the key did not hold: prints `what` and the key's owner, but not in `--json`
-// mode.
+// A condition on the key did not hold: prints `what` and the key's owner, except with `--json`.
 ExitCode negative(const Context& context, std::string_view key, std::string_view what);
 
 }  // namespace sheaf::cli

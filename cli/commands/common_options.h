@@ -1,6 +1,6 @@
 #pragma once
 
-// Options that several commands have.
+// Options that several commands share.
 //
 // Thread rule: constants.
 

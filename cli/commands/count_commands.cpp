@@ -1,4 +1,4 @@
-// incr, touch, stats: what memcached and Redis have besides values.
+// incr, touch, stats: commands for memcached and Redis only.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Clusters whose servers decide who owns which key.
+// Clusters whose servers decide which of them owns a key.
 //
 // Thread rule: pure functions.
 

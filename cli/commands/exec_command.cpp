@@ -1,4 +1,4 @@
-// exec: a command of the server's own.
+// exec: sends any command that the server knows.
 
 #include <string>
 #include <utility>

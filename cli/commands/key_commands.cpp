@@ -1,4 +1,4 @@
-// get, set, exists, append, prepend, getset: commands of one key.
+// get, set, exists, append, prepend, getset: commands for one key.
 
 #include <algorithm>
 #include <chrono>
@@ -19,8 +19,8 @@ namespace sheaf::cli {
 
 namespace {
 
-// A fenced read, as LockGuard::read: writes back what it has read, with the token, if the key still
-// holds that; from then on the store refuses older tokens.
+// A fenced read, like LockGuard::read: writes the value back with the token if the key still holds
+// it. From then on the store refuses older tokens.
 Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nanoseconds timeout) {
   if (!client.supports(Feature::fencing)) {
     Error error;
@@ -117,7 +117,7 @@ CommandRow exists_command() {
 
 namespace {
 
-// The value of the command line, or all of standard input. Nothing: a sentence was printed.
+// The value from the command line, or all of standard input. Nothing: an error was printed.
 std::optional<std::string> value_of(Context& context, const ValueWords& words) {
   if (!words.from_stdin) return words.value;
   auto piped = read_all(context.in, context.client.config().value_limit);
@@ -188,7 +188,7 @@ CommandRow set_command() {
 
 namespace {
 
-// The answer to append and prepend; `what` has happened to the value.
+// Reports the result of append and prepend; `what` happened to the value.
 ExitCode edited(Context& context, const ValueWords& words, const Result<bool>& done,
                 const char* what) {
   if (!done) return complain_about_key(context, words.key, done.error());
@@ -236,7 +236,7 @@ CommandRow prepend_command() {
 
 namespace {
 
-// A condition of getset, for which the value before says whether the key was there.
+// True if the condition of getset held; the value before shows whether the key existed.
 bool holds(SetCondition condition, bool was_there) {
   return condition == SetCondition::if_absent    ? !was_there
          : condition == SetCondition::if_present ? was_there

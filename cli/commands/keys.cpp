@@ -10,7 +10,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// "line 3" or the key itself.
+// "line 3", or the key itself.
 std::string name_of(const KeysWords& words, std::size_t index, std::string_view key) {
   if (words.from_stdin) return "line " + std::to_string(index + 1);
   return "key \"" + printable(key) + "\"";

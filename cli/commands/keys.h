@@ -1,6 +1,6 @@
 #pragma once
 
-// The keys of a command that takes many: from the command line or one a line from standard input.
+// The keys of a command that takes many: from the command line, or one per line of standard input.
 //
 // Thread rule: one thread.
 
@@ -15,11 +15,11 @@
 
 namespace sheaf::cli {
 
-// The most bytes taken from standard input.
+// The most bytes read from standard input.
 inline constexpr std::size_t most_input = 1u << 30;
 
 // Distinct keys in the order in which each first appears. The views point into `text` or into
-// `words`, so the object stays where it is.
+// `words`, so the object must not move.
 struct KeyList {
   KeyList() = default;
   KeyList(const KeyList&) = delete;
@@ -29,9 +29,9 @@ struct KeyList {
   std::vector<std::string_view> keys;
 };
 
-// Reads and checks the keys before anything is asked of a node. Null: a key is not allowed or
-// standard input could not be read; one sentence, naming the line where there is one, has been
-// printed, in `--json` mode also its line.
+// Reads and checks the keys before any node is asked. Null: a key is not allowed, or standard input
+// could not be read. Then one sentence was printed, with the line number if there is one, and with
+// `--json` also its line.
 std::unique_ptr<KeyList> read_keys(Context& context, const KeysWords& words);
 
 }  // namespace sheaf::cli

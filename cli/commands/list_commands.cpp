@@ -20,7 +20,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// The commands below work on the list that their words name.
+// The commands below work on the list named by their words.
 template <class Words>
 using Work = ExitCode (*)(Context& context, List& list, const Words& words);
 
@@ -53,7 +53,7 @@ ExitCode run_len(Context& context, List& list, const ListWords&) {
   return ExitCode::done;
 }
 
-// Items of standard input, in the parts that the list commits.
+// Pushes items from standard input, in the parts that the list commits.
 class ItemPusher {
  public:
   ItemPusher(Context& context, List& list)

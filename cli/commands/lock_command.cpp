@@ -1,4 +1,4 @@
-// lock: runs a program while a lock is held, and gets the program's exit code.
+// lock: runs a program while a lock is held, and returns the program's exit code.
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -29,7 +29,7 @@ constexpr int lock_lost = 76;
 
 ExitCode code_of(int number) { return static_cast<ExitCode>(number); }
 
-// Filled in by callbacks of the client; wakes the thread that polls its descriptor.
+// Filled by callbacks of the client; wakes the thread that polls its descriptor.
 class Mailbox {
  public:
   Mailbox() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -65,7 +65,7 @@ class Mailbox {
   Descriptor descriptor_;
 };
 
-// Until a signal or a letter comes.
+// Waits for a signal or a letter.
 void wait_for_either(const PassedSignals& signals, const Mailbox& mailbox) {
   std::array<pollfd, 2> wanted = {
       {{signals.descriptor(), POLLIN, 0}, {mailbox.descriptor(), POLLIN, 0}}};
@@ -73,7 +73,7 @@ void wait_for_either(const PassedSignals& signals, const Mailbox& mailbox) {
   mailbox.clear();
 }
 
-// Runs the program to its end, or until it has ended because the lock was lost.
+// Runs the program until it ends, by itself or because the lock was lost.
 ExitCode run_program_under(LockGuard& guard, Context& context,
                            const std::vector<std::string>& words, const PassedSignals& signals,
                            const std::shared_ptr<Mailbox>& mailbox) {
@@ -104,7 +104,7 @@ ExitCode run_program_under(LockGuard& guard, Context& context,
 
 ExitCode lock_and_run(Context& context, const LockWords& wanted, const PassedSignals& signals) {
   Locker locker(context.client, {.lease = wanted.lease});
-  const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
+  const auto mailbox = std::make_shared<Mailbox>();  // callbacks may arrive until the client closes
   locker.async().lock(wanted.name, {.wait = wanted.wait}).then([mailbox](LockResult got) {
     mailbox->put_lock(std::move(got));
   });

@@ -21,7 +21,7 @@
 namespace sheaf::cli {
 namespace {
 
-// One run at a time for a file. The lock is on a file beside it, which is never replaced.
+// Allows one run at a time for a file. The lock is on a second file, which is never replaced.
 class RunLock {
  public:
   explicit RunLock(const std::string& state)
@@ -31,7 +31,7 @@ class RunLock {
     held_ = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0;
     error_ = errno;
   }
-  // Empty: it is held.
+  // Empty: the lock is held.
   std::string failure() const {
     if (held_) return {};
     if (error_ == EWOULDBLOCK) return "another run works with it";
@@ -78,7 +78,7 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Globa
   return std::move(client).transform([](Client&& opened) { return Fleet(std::move(opened)); });
 }
 
-// What the file says, if it is of these servers.
+// The contents of the file, if they are about these servers.
 Result<Migration> read_state(const MigrateWords& arguments, const Fleet& from, const Fleet& to) {
   auto state = read_migration(arguments.state);
   if (!state) return state;

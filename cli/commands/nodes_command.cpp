@@ -1,4 +1,4 @@
-// nodes: how the nodes are.
+// nodes: the state of the nodes.
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +20,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// Nothing where the configuration decides, or if no server has said anything.
+// Empty if the configuration decides, or if no server has answered.
 std::vector<ClusterServer> servers_of(Context& context) {
   if (!servers_decide(context.client.config())) return {};
   auto servers = context.client.cluster_servers({.timeout = context.global.timeout});

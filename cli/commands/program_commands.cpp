@@ -1,4 +1,4 @@
-// help, completion, man: what the program says of itself.
+// help, completion, man: what the program says about itself.
 
 #include "cli/commands/command.h"
 #include "cli/line/help.h"

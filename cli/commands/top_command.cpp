@@ -1,4 +1,4 @@
-// top: what the servers are doing, again and again.
+// top: what the servers are doing, updated at an interval.
 
 #include <poll.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ struct Sampled {
   std::vector<TopSample> nodes;
 };
 
-// Asks all nodes. Those that do not answer have their health alone.
+// Asks all nodes. For those that do not answer only the health is known.
 Sampled take_sample(Context& context) {
   const NodesOptions options{.timeout = context.global.timeout};
   Sampled sampled{Clock::now(), {}};
@@ -66,7 +66,7 @@ class Display {
       context_.out.line(context_.json() ? json_top(row, now) : top_line(row, now));
     context_.out.flush();
   }
-  // False: the user wants no more.
+  // False: the user wants to stop.
   bool wait(milliseconds time) {
     const auto end = Clock::now() + time;
     while (Interrupts::signal() == 0 && !context_.out.failed()) {

@@ -1,4 +1,4 @@
-// watch: one line of JSON for each event, until a signal ends it.
+// watch: prints one line of JSON for each event, until a signal ends it.
 
 #include <algorithm>
 #include <span>
@@ -18,13 +18,13 @@ namespace {
 constexpr std::chrono::milliseconds signal_delay{100};
 constexpr std::size_t most_queued = 65'536;
 
-// The client asks such a key no more.
+// True if the client no longer asks for the key.
 bool is_final(const Error& error) {
   return error.outcome == Outcome::invalid || error.outcome == Outcome::unsupported ||
          error.reason == Reason::not_authorized;
 }
 
-// Prints what comes; says how the program ends, if it does.
+// Prints events, and decides how the program ends, if it does.
 class Follower {
  public:
   Follower(Context& context, std::size_t keys) : context_(context), keys_(keys) {}
@@ -56,7 +56,7 @@ class Follower {
   bool reached_ = false;
 };
 
-// Until `signals` report the end.
+// Runs until `signals` report the end.
 ExitCode follow(Context& context, const KeysWords& words, const Signals& signals) {
   const auto list = read_keys(context, words);
   if (!list) return ExitCode::usage;

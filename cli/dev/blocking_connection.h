@@ -1,7 +1,7 @@
 #pragma once
 
 // BlockingConnection: a blocking connection to a server of the Redis protocol on 127.0.0.1, for
-// tests and tools: commands are sent and replies are read, with nothing between.
+// tests and tools. It only sends commands and reads replies.
 //
 // Thread rule: one thread at a time.
 
@@ -30,10 +30,10 @@ class BlockingConnection {
   BlockingConnection& operator=(BlockingConnection&&) = delete;
   ~BlockingConnection();
 
-  // A queue of output for commands, which flush() sends.
+  // The queue for commands; flush() sends it.
   protocol::OutputQueue& output() noexcept { return output_; }
   std::expected<void, std::string> flush();
-  // The next reply or push. After an error the connection is of no more use.
+  // The next reply or push. After an error the connection is unusable.
   Reply read();
 
   Reply ask(protocol::resp::Command command);
@@ -51,7 +51,7 @@ class BlockingConnection {
   protocol::OutputQueue output_;
   protocol::resp::ReplyReader reader_;
   std::string input_;
-  std::size_t used_ = 0;  // bytes of input_ that are consumed
+  std::size_t used_ = 0;  // consumed bytes of input_
 };
 
 }  // namespace sheaf::cli

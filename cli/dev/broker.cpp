@@ -19,7 +19,7 @@
 
 #include "cli/dev/resp_files.h"
 
-// Set by CMake in builds with a sanitizer: SHEAF_BROKER_PRELOAD, the runtime that must be the first
+// CMake sets SHEAF_BROKER_PRELOAD in builds with a sanitizer: the runtime that must be the first
 // library of a program that loads such a plugin.
 
 namespace sheaf::cli {
@@ -32,14 +32,13 @@ std::unexpected<std::string> system_failure(const std::string& what) {
 
 std::vector<std::string> environment_of(ServerKind kind) {
   std::vector<std::string> all;
-  // Else .NET puts sockets for debuggers into the temporary folder, and leaves them there.
+  // Otherwise .NET leaves sockets for debuggers in the temporary folder.
   if (kind == ServerKind::garnet) all.emplace_back("DOTNET_EnableDiagnostics=0");
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
 #ifdef SHEAF_BROKER_PRELOAD
   if (kind != ServerKind::broker) return all;
   all.emplace_back("LD_PRELOAD=" SHEAF_BROKER_PRELOAD);
-  // mosquitto 2.0.11 itself leaks a little at its end; tests/live/plugin looks for leaks of the
-  // plugin.
+  // mosquitto 2.0.11 itself leaks a little at its end; tests/live/plugin finds the plugin's leaks.
   all.emplace_back("ASAN_OPTIONS=detect_leaks=0");
 #endif
   return all;
@@ -52,10 +51,10 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Runs in the child, between fork and exec: only system calls.
+// Runs in the child, between fork and exec: makes only system calls.
 [[noreturn]] void become(const char* folder, char** arguments, char** environment, int input,
                          int log, pid_t parent) {
-  // Its own process group: Ctrl-C reaches us alone and we end the brokers.
+  // A process group of its own: Ctrl-C reaches us alone, and we end the brokers.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(125);  // The parent ended before the line above.
@@ -88,8 +87,8 @@ std::expected<void, std::string> Broker::start() {
   return launch();
 }
 
-// The kernel gives a bound port to nobody who does not ask for it by number, and lets a server that
-// sets SO_REUSEADDR, as all of them do, listen on it all the same as long as we do not listen
+// A port that we have bound is not given to other programs, unless they ask for its number. Yet a
+// server that sets SO_REUSEADDR, as all of these do, can listen on it as long as we do not listen
 // ourselves.
 std::expected<Broker::Port, std::string> Broker::take_port(std::uint16_t wanted) {
   Descriptor reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

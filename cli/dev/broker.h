@@ -19,45 +19,45 @@
 
 namespace sheaf::cli {
 
-// What all servers of one `dev` have in common.
+// What all servers of one `dev` share.
 struct BrokerPlan {
   ServerKind kind = ServerKind::broker;
   std::filesystem::path program;  // absolute
   std::filesystem::path plugin;   // brokers only
   std::string spelling;           // brokers only
   bool verbose = false;
-  std::uint16_t port = 0;  // of the first server, the others have the next ones; 0: free ones
+  std::uint16_t port = 0;  // of the first server, the others take the next ones; 0: free ports
 
   const ServerTraits& traits() const noexcept { return traits_of(kind); }
 };
 
 class Broker {
  public:
-  // It runs in `folder`, which is absolute; its log is there, and a broker's mosquitto.conf.
+  // Runs in `folder`, which must be absolute and holds its log and a broker's mosquitto.conf.
   // `port` 0: a free one.
   Broker(const BrokerPlan& plan, std::filesystem::path folder, std::uint16_t port)
       : plan_(plan), folder_(std::move(folder)), wanted_port_(port) {}
   Broker(Broker&&) noexcept = default;
 
-  // Takes free ports and starts the process. It may still end by itself: see reap().
+  // Takes free ports and starts the process, which may still end by itself: see reap().
   std::expected<void, std::string> start();
   // True if the process has ended since start(); ending() then says how.
   bool reap();
   // Waits until the process has ended.
   void wait();
-  // Asks it to end; a stopped one is continued, so that it can.
+  // Asks the process to end. A stopped one is continued, so that it can.
   void ask_to_end() const;
   void kill() const;
 
   bool running() const noexcept { return pid_ > 0; }
   pid_t pid() const noexcept { return pid_; }
   std::uint16_t port() const noexcept { return reserved_.number; }
-  // Where other servers of its cluster reach it.
+  // Where the other servers of its cluster reach it.
   std::uint16_t bus_port() const noexcept {
     return plan_.traits().has_bus ? reserved_bus_.number : port();
   }
   std::string node() const { return "127.0.0.1:" + std::to_string(port()); }
-  // Its log, complete; empty when it went to standard error.
+  // Its complete log; empty if that went to standard error.
   std::string log() const;
   // How it ended, in a few words with the last line of its log.
   std::string ending() const;
@@ -77,7 +77,7 @@ class Broker {
   std::filesystem::path folder_;
   std::uint16_t wanted_port_;
   Port reserved_;
-  Port reserved_bus_;  // of kinds that have it
+  Port reserved_bus_;  // for kinds that have a bus
   pid_t pid_ = -1;
   std::string ended_;
 };

@@ -4,7 +4,7 @@
 
 #include "cli/dev/programs.h"
 
-// Set by CMake: SHEAF_INSTALL_PREFIX and SHEAF_INSTALL_LIBDIR, where `cmake --install` puts things.
+// CMake sets SHEAF_INSTALL_PREFIX and SHEAF_INSTALL_LIBDIR, where `cmake --install` puts files.
 
 namespace sheaf::cli {
 
@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::string_view plugin_name = "libsheaf_statestore.so";
 
-// A bridge that never connects: the only reader of the plugin's sink topic, so that requests are
-// acknowledged with 0x00 (docs/wire/mosquitto.md). The plugin's own tests use store/plugin/sink.h.
+// A bridge that never connects. It is the only reader of the plugin's sink topic, so that requests
+// are acknowledged with 0x00 (docs/wire/mosquitto.md). The plugin's own tests use
+// store/plugin/sink.h.
 constexpr std::string_view sink_bridge =
     "connection sheaf-sink\n"
     "topic $sheaf/statestore/sink out 0\n"
@@ -31,7 +32,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// mosquitto.conf knows no quoting: a name with a line break would become a line of its own.
+// mosquitto.conf has no quoting: a line break in a name would start another line.
 std::expected<fs::path, std::string> usable_name(fs::path path) {
   if (path.string().find('\n') == std::string::npos) return path;
   return std::unexpected(

@@ -1,7 +1,6 @@
 #pragma once
 
-// The files of a development broker: where the program and the plugin are found, and its
-// configuration.
+// The files of a development broker: where the program and the plugin are, and its configuration.
 //
 // Thread rule: functions without state.
 
@@ -14,7 +13,7 @@
 
 namespace sheaf::cli {
 
-// `given` if it is not empty, else mosquitto in the folders of `path` (as in PATH), /usr/sbin and
+// `given` if not empty, else mosquitto in the folders of `path` (as in PATH), /usr/sbin and
 // /usr/local/sbin. The error is one sentence.
 std::expected<std::filesystem::path, std::string> find_mosquitto(const std::string& given,
                                                                  std::string_view path);
@@ -23,10 +22,9 @@ std::expected<std::filesystem::path, std::string> find_mosquitto(const std::stri
 std::expected<std::filesystem::path, std::string> find_memcached(std::string_view path);
 
 // Where the plugin may be, best first, for a program in `program_folder`: the build tree, an
-// install beside the program, the install that this program was configured for.
+// install next to the program, the install that this program was configured for.
 std::vector<std::filesystem::path> plugin_places(const std::filesystem::path& program_folder);
-// `given` if it is not empty, else the first of plugin_places() that exists. The error is one
-// sentence.
+// `given` if not empty, else the first of plugin_places() that exists. The error is one sentence.
 std::expected<std::filesystem::path, std::string> find_plugin(
     const std::string& given, const std::filesystem::path& program_folder);
 
@@ -34,7 +32,7 @@ struct BrokerFile {
   std::uint16_t port = 0;
   std::filesystem::path plugin;
   std::string spelling;  // empty: the plugin's default
-  bool root = false;     // the broker would otherwise drop to a user who may not read the plugin
+  bool root = false;     // the broker would otherwise become a user that may not read the plugin
 };
 // The text of its mosquitto.conf.
 std::string broker_configuration(const BrokerFile& file);

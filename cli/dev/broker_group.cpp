@@ -28,7 +28,7 @@ constexpr milliseconds answer_time{500};
 constexpr milliseconds cluster_answer_time{5'000};  // Garnet makes a replica while we wait
 constexpr std::uint32_t most_restarts = 10;
 
-// The second is what Garnet says.
+// Garnet uses the second wording.
 bool says_port_taken(std::string_view log) {
   return log.find("Address already in use") != log.npos ||
          log.find("AddressAlreadyInUse") != log.npos;
@@ -100,7 +100,7 @@ std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
   return {};
 }
 
-// A port may be gone between choosing and taking it; anything else is the end.
+// A port may be lost between choosing and taking it; any other end is an error.
 std::expected<void, std::string> BrokerGroup::replace_ended() {
   for (Broker& broker : brokers_) {
     if (!broker.reap()) continue;
@@ -115,7 +115,7 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
   return {};
 }
 
-// A client of its own for each try: one that has met a closed port backs off before the next.
+// Each try has its own client: one that has met a closed port backs off before the next try.
 bool BrokerGroup::all_answer() const {
   auto client = Client::open(uri());
   if (!client) return false;
@@ -123,7 +123,7 @@ bool BrokerGroup::all_answer() const {
   return std::ranges::all_of(reports, [](const NodeReport& report) { return !report.error; });
 }
 
-// One round. What fails begins again: a server may not listen yet, or has another port now.
+// One round. After a failure it starts over: a server may not listen yet, or have another port now.
 bool BrokerGroup::cluster_formed() {
   if (!forming_) {
     ClusterPlan cluster{.servers = {}, .primaries = seeds_};

@@ -42,17 +42,18 @@ class BrokerGroup {
   BrokerGroup& operator=(const BrokerGroup&) = delete;
 
   enum class Start { ready, interrupted };
-  // Starts `count` servers and waits until each answers a request to its store. Those that form
-  // clusters get `replicas` more for each; the wait is for one cluster of all of them.
+  // Starts `count` servers and waits until each answers a request to its store. Servers that form
+  // clusters get `replicas` more each; then it waits for one cluster of all.
   std::expected<Start, std::string> start(std::uint32_t count, std::uint32_t replicas);
-  // Until a signal asks to end (true) or no broker is left (false). Reports each that ends.
+  // Waits until a signal asks to end (true) or no broker is left (false). Reports each broker that
+  // ends.
   bool watch();
-  // Reports each that has ended since the last call.
+  // Reports each broker that has ended since the last call.
   void report_ended();
 
   const BrokerPlan& plan() const noexcept { return plan_; }
-  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://... A cluster's has its
-  // primaries.
+  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://... For a cluster it names
+  // the primaries.
   std::string uri() const;
   // Replicas come last.
   std::vector<BrokerAddress> addresses() const;
@@ -63,7 +64,7 @@ class BrokerGroup {
   std::expected<void, std::string> replace_ended();
   bool all_answer() const;
   bool cluster_formed();
-  // Why they were not ready in time.
+  // Why the servers were not ready in time.
   std::string delay() const;
   bool any_running() const;
 

@@ -117,7 +117,7 @@ bool follows(const ClusterPlan& plan, std::span<const TopologyView> views) {
 ClusterForming::ClusterForming(ClusterPlan plan, std::vector<BlockingConnection> connections)
     : plan_(std::move(plan)), connections_(std::move(connections)) {}
 
-// The same is sent again after a second: a server drops an introduction that was not answered.
+// Sends the same again after a second: a server drops an introduction that was not answered.
 std::expected<bool, std::string> ClusterForming::turn(std::chrono::steady_clock::time_point now) {
   auto views = ask_views();
   if (!views) return std::unexpected(std::move(views.error()));

@@ -1,15 +1,14 @@
 #pragma once
 
-// ClusterForming: makes one cluster of servers of the Redis protocol that have just been started,
-// without redis-cli. It asks each what it knows (CLUSTER NODES) and sends what is missing; the
-// caller repeats turn() until the cluster is formed.
+// ClusterForming: makes one cluster of freshly started servers of the Redis protocol, without
+// redis-cli. It asks each server for its view (CLUSTER NODES) and sends what is missing. The caller
+// repeats turn() until the cluster is formed.
 //
 // | what the views say                         | sent                                           |
 // |--------------------------------------------|------------------------------------------------|
 // | a server knows itself only                 | CLUSTER SET-CONFIG-EPOCH, another for each     |
 // | a primary has no slots                     | CLUSTER ADDSLOTSRANGE                          |
-// | all are so prepared, and some do not know  | CLUSTER MEET                                   |
-// | others                                     |                                                |
+// | neither, and some do not know all others   | CLUSTER MEET                                   |
 // | all know all, and a replica is a primary   | CLUSTER REPLICATE                              |
 // | all agree                                  | nothing; formed once all of them serve, and    |
 // |                                            | replicas are connected to their primaries      |
@@ -50,10 +49,10 @@ struct FormingStep {
   friend bool operator==(const FormingStep&, const FormingStep&) = default;
 };
 
-// What to send next. `views` are those of CLUSTER NODES, one from each server of the plan.
+// What to send next. `views` are the answers to CLUSTER NODES, one from each server of the plan.
 std::vector<FormingStep> forming_steps(const ClusterPlan& plan,
                                        std::span<const protocol::resp::TopologyView> views);
-// Whether each view has every server in its role, and every slot with its primary.
+// True if each view has every server in its role, and every slot with its primary.
 bool follows(const ClusterPlan& plan, std::span<const protocol::resp::TopologyView> views);
 
 class ClusterForming {
@@ -61,9 +60,9 @@ class ClusterForming {
   // `connections` go to the servers of the plan, and are logged in.
   ClusterForming(ClusterPlan plan, std::vector<BlockingConnection> connections);
 
-  // One round. True when the cluster is formed; an error ends it.
+  // One round. True when the cluster is formed; an error is final.
   std::expected<bool, std::string> turn(std::chrono::steady_clock::time_point now);
-  // Of the last refusal by a server, if any: servers refuse what comes too early for them.
+  // The last refusal by a server, if any: servers refuse a command that comes too early.
   const std::string& refusal() const noexcept { return refusal_; }
 
  private:

@@ -1,4 +1,4 @@
-// dev: servers to develop with.
+// dev: runs servers to develop with.
 
 #include <poll.h>
 
@@ -22,7 +22,7 @@ std::filesystem::path program_folder() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-// The one line that callers wait for, and what a person wants to know beside it.
+// Prints the one line that callers wait for, and notes for people.
 bool announce(const BrokerGroup& group, bool as_json, Output& out) {
   const std::string noun = group.plan().traits().noun;
   for (const BrokerAddress& broker : group.addresses()) {
@@ -74,7 +74,7 @@ std::expected<BrokerPlan, std::string> make_plan(const DevWords& words) {
   return plan;
 }
 
-// Runs CMD to its end; the servers end after it.
+// Runs CMD until it ends; the servers end after it.
 ExitCode run_program_on(const Call& call, BrokerGroup& group, const std::vector<std::string>& words,
                         const Signals& signals) {
   const PassedSignals passed;

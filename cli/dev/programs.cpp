@@ -15,8 +15,7 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Non-empty parts between colons; an empty entry of PATH means the working folder and is not
-// followed.
+// The non-empty parts between colons. An empty entry of PATH is the working folder, and ignored.
 std::vector<fs::path> folders_of(std::string_view path) {
   std::vector<fs::path> folders;
   while (!path.empty()) {

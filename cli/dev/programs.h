@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a program is found that `sheaf dev` runs.
+// Finds the programs that `sheaf dev` runs.
 //
 // Thread rule: functions without state.
 
@@ -14,12 +14,12 @@ namespace sheaf::cli {
 
 struct WantedProgram {
   std::string name;
-  std::string given;                          // the file that the user named, if any
-  std::string_view path;                      // folders with colons between them, as in PATH
-  std::vector<std::filesystem::path> places;  // where to look then
-  std::string advice;                         // the sentence if it is nowhere
+  std::string given;                          // the file named by the user, if any
+  std::string_view path;                      // folders separated by colons, as in PATH
+  std::vector<std::filesystem::path> places;  // where to look next
+  std::string advice;                         // the error if it is nowhere
 };
-// `given` if it is not empty, else the first file of that name that can be run.
+// `given` if not empty, else the first executable file of that name.
 std::expected<std::filesystem::path, std::string> find_program(const WantedProgram& wanted);
 
 }  // namespace sheaf::cli

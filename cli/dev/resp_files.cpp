@@ -20,8 +20,8 @@ std::expected<fs::path, std::string> find_resp_server(const ServerTraits& kind,
                                  kind.install + ") or name it with " + kind.named_by + "."});
 }
 
-// Replicas that are made while the cluster is formed need not wait for each other. A server that is
-// silent for 5 s is replaced: soon for a developer, and late for a slow machine.
+// Replicas made while the cluster is formed need not wait for each other. A server that is silent
+// for 5 s is replaced: soon enough for a developer, and late enough for a slow machine.
 std::vector<std::string> redis_arguments(RespPorts ports, const fs::path& folder, bool verbose) {
   return {"--port",
           std::to_string(ports.port),
@@ -43,8 +43,8 @@ std::vector<std::string> redis_arguments(RespPorts ports, const fs::path& folder
           verbose ? "verbose" : "notice"};
 }
 
-// Its default device needs libaio. Without vector sets it cannot migrate whole slots. With as few
-// threads as processors it answers no request for seconds while slots move.
+// Garnet's default device needs libaio. Without vector sets Garnet cannot migrate whole slots. With
+// only as many threads as processors it answers no request for seconds while slots move.
 std::vector<std::string> garnet_arguments(std::uint16_t port, const fs::path& folder,
                                           bool verbose) {
   return {"--port",

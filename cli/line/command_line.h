@@ -1,6 +1,6 @@
 #pragma once
 
-// A command line, checked: which command, with what.
+// A command line, checked: the command and its words.
 //
 // Thread rule: plain values; nothing here prints, reads or connects.
 
@@ -28,7 +28,7 @@ struct GlobalArguments {
 struct CommandLine {
   const CommandRow* row = nullptr;
   GlobalArguments global;
-  std::any words;  // what row->read has made of the rest
+  std::any words;  // what row->read made of the rest
 };
 
 // Parses any number of command lines, each as if it were the first.

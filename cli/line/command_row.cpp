@@ -69,7 +69,7 @@ ArgumentCount count_of_arguments(const CommandRow& row) noexcept {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     optional = optional || word.starts_with('[');
-    // An option, or "--" itself, is no argument.
+    // An option, or "--" itself, is not an argument.
     if (!word.contains("--")) {
       ++count.most;
       if (!optional) ++count.least;

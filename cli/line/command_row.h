@@ -1,11 +1,11 @@
 #pragma once
 
-// A command of the program as one row: what reads its words, what runs it, its help with two
-// examples, and its completion. The parser, the help, the manual page and the completions of shells
-// are made from the rows, so none of them can lack what another has.
+// A command of the program as one row: the functions that read its words and run it, its help with
+// two examples, and its completion. The parser, the help, the manual page and the shell completions
+// are made from the rows, so they always agree.
 //
 // Each command makes its row in its own file, with command<Read, Run>() of cli/commands/command.h;
-// cli/command_list.cpp lists all rows. Nothing here runs one.
+// cli/command_list.cpp lists all rows. Nothing here runs a command.
 //
 // Thread rule: constants and pure functions.
 
@@ -30,13 +30,13 @@ struct ParsedLine;
 struct Completion {
   enum class Kind : std::uint8_t {
     unsaid,    // a row with this does not compile
-    nothing,   // there is no word, or one that only servers know
-    files,     // names of files; for options only
-    commands,  // the commands of the program, and `words`; for arguments only
-    words      // those of `words`
+    nothing,   // no word, or one that only servers know
+    files,     // file names; for options only
+    commands,  // the program's commands, and `words`; for arguments only
+    words      // those in `words`
   };
   Kind kind = Kind::unsaid;
-  std::string_view words;  // with blanks between them
+  std::string_view words;  // separated by blanks
 };
 inline constexpr Completion completes_nothing{Completion::Kind::nothing, {}};
 inline constexpr Completion completes_files{Completion::Kind::files, {}};
@@ -54,13 +54,13 @@ struct OptionRow {
   Completion completion = completes_nothing;  // of the value
 };
 
-// Global options that a command refuses, and why, as in "--servers is not for dev: WHY.".
+// Global options that a command refuses, and the reason, as in "--servers is not for dev: WHY.".
 struct Refused {
   std::span<const std::string_view> options{};
   std::string_view why{};
 };
 
-// The heading under which the help shows a command.
+// The heading of a command in the help.
 namespace group {
 inline constexpr std::string_view keys = "Keys";
 inline constexpr std::string_view lists = "Lists";
@@ -68,7 +68,7 @@ inline constexpr std::string_view servers = "Servers";
 inline constexpr std::string_view program = "The program itself";
 }  // namespace group
 
-// All that a row says; what_lacks() names what must be there.
+// All texts of a row; what_lacks() names a required one that is missing.
 struct CommandText {
   std::string_view name;                     // "get", "list push"
   std::string_view group;                    // see above
@@ -81,7 +81,7 @@ struct CommandText {
   Refused refused{};
 };
 
-// The part that a row lacks; empty: none. The row of a command that lacks one does not compile.
+// The part that a row lacks; empty if it is complete. An incomplete row does not compile.
 constexpr std::string_view what_lacks(const CommandText& text) noexcept {
   if (text.name.empty()) return "a name";
   if (text.group.empty()) return "a group";
@@ -97,10 +97,10 @@ constexpr std::string_view what_lacks(const CommandText& text) noexcept {
 }
 
 struct CommandRow : CommandText {
-  // The words of a command line, checked, as a struct of the command's own; an error is one
-  // sentence. Pure.
+  // Checks the words of a command line and returns them as the command's own struct; an error is
+  // one sentence. Pure.
   std::expected<std::any, std::string> (*read)(const ParsedLine& line) = nullptr;
-  // `words`: what `read` has returned.
+  // `words`: the result of `read`.
   ExitCode (*run)(const Call& call, const std::any& words) = nullptr;
 
   bool refuses(std::string_view option) const noexcept;
@@ -109,7 +109,7 @@ struct CommandRow : CommandText {
 // All commands, in the order of the help.
 using CommandTable = std::span<const CommandRow>;
 
-// `Read`, which makes a struct of the command's own, as a row has it.
+// Wraps `Read`, which makes a struct of the command's own, in the form a row needs.
 template <auto Read>
 std::expected<std::any, std::string> read_any(const ParsedLine& line) {
   auto words = Read(line);
@@ -131,13 +131,13 @@ std::span<const OptionRow> global_options() noexcept;
 std::span<const ExitRow> exit_codes() noexcept;
 std::span<const VariableRow> environment_variables() noexcept;
 
-// Null: there is no such command. "list" alone is none, but begins some.
+// Null: there is no such command. "list" alone is not a command, but begins some.
 const CommandRow* find_command(CommandTable table, std::string_view name) noexcept;
 bool begins_commands(CommandTable table, std::string_view word) noexcept;
 
 // How many arguments a command takes, read from its row: KEY is one, [DELTA] may be left out,
-// KEY... is one or more, [KEY...] any number; what follows | is another form of the same argument,
-// and -- is none.
+// KEY... is one or more, [KEY...] any number. A form after | is the same argument, and -- does not
+// count.
 struct ArgumentCount {
   std::size_t least = 0;
   std::size_t most = 0;

@@ -1,4 +1,4 @@
-// Completions of bash, zsh and fish. Each script has the words of the rows; none runs the program.
+// Completions for bash, zsh and fish. The scripts contain the words of the rows; none runs sheaf.
 
 #include <set>
 #include <string>
@@ -25,7 +25,7 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
-// A first word of commands, with all that any of its rows has.
+// A first word of commands, with everything from the rows that begin with it.
 struct Word {
   std::string name;
   std::string purpose;
@@ -59,7 +59,7 @@ std::vector<Word> words_of(CommandTable table) {
   return words;
 }
 
-// The global options that a command takes.
+// The global options that a command accepts.
 std::vector<OptionRow> globals_of(const CommandRow& row) {
   std::vector<OptionRow> rows;
   for (const OptionRow& option : global_options()) {
@@ -115,7 +115,7 @@ complete -F _sheaf sheaf
   }
 
  private:
-  // Up to the options that take a value.
+  // Everything before the options that take a value.
   static constexpr std::string_view beginning =
       R"(# bash completion for sheaf: source <(sheaf completion bash)
 _sheaf() {
@@ -156,7 +156,7 @@ _sheaf() {
     for (const std::string_view name : names) all.append(all.empty() ? "" : "|").append(name);
     return all;
   }
-  // Patterns of COMMAND:OPTION where the value is a file, joined by `|`.
+  // Patterns of COMMAND:OPTION whose value is a file, joined by `|`.
   std::string options_with_file() const {
     std::string all;
     const auto add = [&](const std::string& command, std::span<const OptionRow> rows) {
@@ -169,7 +169,7 @@ _sheaf() {
     for (const Word& word : words_) add(word.name, word.options);
     return all;
   }
-  // A line for each option whose values are known.
+  // One line for each option with known values.
   std::string options_with_words() const {
     std::string out;
     for (const Word& word : words_) {
@@ -186,7 +186,7 @@ _sheaf() {
     for (const Word& word : words_) all += " " + word.name;
     return all;
   }
-  // What is offered after each command.
+  // The words offered after each command.
   std::string commands() const {
     std::string out = "    '') actions=\"" + names() + "\" ;;\n";
     for (const Word& word : words_) {
@@ -203,7 +203,7 @@ _sheaf() {
     }
     return out;
   }
-  // All commands, and after the first word of some what may follow.
+  // All commands, and after the first word of some, its second words.
   std::string names_then_actions(std::string_view more) const {
     std::string out = " case ${args[*]-} in '') actions=\"" + names() + " ";
     out.append(more).append("\" ;;");
@@ -275,7 +275,7 @@ std::string fish_option(const OptionRow& row, const std::string& when) {
   return out + " -d " + shell_quoted(row.help) + "\n";
 }
 
-// A condition of the shell for one of the commands, or for none of them.
+// A shell condition: one of the commands was typed, or with `none`, none of them.
 std::string fish_seen(std::string_view names, bool none = false) {
   return std::string(" -n '") + (none ? "not " : "") + "__fish_seen_subcommand_from " +
          std::string(names) + "'";

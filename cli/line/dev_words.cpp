@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t most_servers = 64;
 
-// The kind of servers that an option asks for; brokers if none does.
+// The kind of servers that an option asks for; brokers by default.
 const ServerTraits& read_kind(const ParsedLine& line, OptionReader& reader) {
   const ServerTraits* wanted = nullptr;
   for (const ServerTraits& kind : server_kinds) {

@@ -16,7 +16,7 @@ std::string guarded(std::string_view word, char guard = word_guard) {
   return out;
 }
 
-// Not an option: the index of a list's item.
+// Such a word is the index of a list's item, not an option.
 bool is_negative_number(std::string_view word) {
   return word.size() > 1 && word.front() == '-' &&
          word.find_first_not_of("0123456789", 1) == word.npos;
@@ -27,8 +27,8 @@ bool needs_guard(std::string_view word) {
          word.front() == literal_guard || (word.front() == '[' && word.back() == ']');
 }
 
-// "--name=" gives CLI11 no value at all, and "--name=[x]" a list. "--name=true" would be a flag's
-// own value: with the guard it is none, and CLI11 refuses it.
+// CLI11 reads "--name=" as no value at all, and "--name=[x]" as a list. "--name=true" would set a
+// flag; with the guard the value is not a flag's, and CLI11 refuses it.
 void append_word(std::vector<std::string>& out, const std::string& word) {
   const std::size_t equals = word.find('=');
   if (word.starts_with("--") && equals != std::string::npos) {
@@ -39,7 +39,7 @@ void append_word(std::vector<std::string>& out, const std::string& word) {
   out.push_back(needs_guard(word) ? guarded(word) : word);
 }
 
-// The word is a command, or the first of one with two words.
+// True if the word is a command, or the first word of one.
 bool is_command(CommandTable table, std::string_view word) {
   return find_command(table, word) != nullptr || begins_commands(table, word);
 }
@@ -51,7 +51,7 @@ std::vector<std::string> guard_words(CommandTable table, const std::vector<std::
   out.reserve(words.size() + 1);
   const auto end_of_options = std::ranges::find(words, "--");
   std::string command;
-  // Until the command is whole: "list" needs "push".
+  // Extends the command until it is complete: "list" needs "push".
   const auto read = [&](const std::string& word) {
     if (command.empty()) {
       if (is_command(table, word)) command = word;

@@ -36,7 +36,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t first
   return out + "\n";
 }
 
-// "  NAME                      what it is", over several lines if need be.
+// "  NAME                      MEANING", on several lines if needed.
 std::string row_of(std::string_view name, std::string_view meaning) {
   std::string line = "  " + std::string(name);
   if (line.size() + 2 > left_column) return line + "\n" + wrapped(meaning, left_column);
@@ -63,7 +63,7 @@ std::string options(std::string_view heading, std::span<const OptionRow> rows) {
   return out;
 }
 
-// Where to find what is the same for all commands.
+// Says where the help common to all commands is.
 std::string pointer(const CommandRow* row = nullptr) {
   if (row == nullptr || row->refused.options.empty())
     return "\nGlobal options, environment and exit codes: sheaf help options\n";

@@ -1,6 +1,6 @@
 #pragma once
 
-// The help texts, the manual page and the completions of shells, made from the rows.
+// The help texts, the manual page and the shell completions, made from the rows.
 //
 // Thread rule: pure functions.
 
@@ -13,15 +13,15 @@
 namespace sheaf::cli {
 
 // The help of a command ("get", "list push"), of the commands that begin with a word ("list"), of
-// what all commands share ("options"), or of the program (any other name).
+// everything commands share ("options"), or of the program (any other name).
 std::string help_of(CommandTable table, std::string_view name);
-// True if `name` is one of these; the empty name is the program's.
+// True if there is help for `name`; the empty name is the program's.
 bool has_help(CommandTable table, std::string_view name) noexcept;
 
 // In roff, for man(1).
 std::string manual_page(CommandTable table);
 
-// A script; nothing for a shell that is not bash, zsh or fish.
+// A script; nothing if the shell is not bash, zsh or fish.
 std::optional<std::string> completion_script(CommandTable table, std::string_view shell);
 
 }  // namespace sheaf::cli

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_flags = 0xffff'ffff;
 
-// One condition of --if-absent and the like.
+// Reads at most one condition of --if-absent and the like.
 void read_condition(const ParsedLine& line, OptionReader& reader, SetWords& words) {
   std::string given;
   for (const auto& [option, condition] :

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of commands for keys. The error is one sentence.
+// The words of commands for keys. An error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 
@@ -33,7 +33,7 @@ std::expected<ValueWords, std::string> read_value_words(const ParsedLine& line);
 
 // KEY...|-
 struct KeysWords {
-  std::vector<std::string> keys;  // at least one, or none if `from_stdin`
+  std::vector<std::string> keys;  // at least one; empty if `from_stdin`
   bool from_stdin = false;        // one key on each line of standard input
   bool raw = false;               // --raw
 };
@@ -73,7 +73,7 @@ std::expected<MsetWords, std::string> read_mset_words(const ParsedLine& line);
 
 struct TouchWords {
   std::string key;
-  std::optional<Ttl> ttl;  // --ttl; there is one
+  std::optional<Ttl> ttl;  // --ttl; always set
 };
 std::expected<TouchWords, std::string> read_touch_words(const ParsedLine& line);
 

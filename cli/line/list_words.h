@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of `list` commands. The error is one sentence.
+// The words of `list` commands. An error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 

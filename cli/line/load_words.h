@@ -17,12 +17,12 @@ namespace sheaf::cli {
 struct BenchWords {
   std::uint32_t callers = 4;               // --callers: 1 .. 256 threads
   std::chrono::milliseconds time{10'000};  // --time: 100ms .. 24h
-  std::uint64_t operations = 0;            // --count: ends after so many; 0 = by the time
+  std::uint64_t operations = 0;            // --count: ends after so many; 0 = by time
   std::uint32_t reads = 90;                // --reads: per cent of the operations
   std::uint64_t keys = 10'000;             // --keys: 1 .. 10,000,000
   std::uint64_t value_size = 100;          // --value-size: 0 .. 64 MiB
   std::uint32_t batch = 1;                 // --batch: keys of an operation, 1 .. 1,000
-  std::uint64_t rate = 0;                  // --rate: operations a second; 0 = as fast as it goes
+  std::uint64_t rate = 0;                  // --rate: operations a second; 0 = as fast as possible
 };
 
 struct TopWords {
@@ -30,7 +30,7 @@ struct TopWords {
   std::uint64_t count = 0;                    // --count: how many times; 0 = until interrupted
 };
 
-// The error is one sentence.
+// An error is one sentence.
 std::expected<BenchWords, std::string> read_bench_words(const ParsedLine& line);
 std::expected<TopWords, std::string> read_top_words(const ParsedLine& line);
 

@@ -17,9 +17,9 @@ struct LockWords {
   std::string name;                         // NAME
   std::vector<std::string> words;           // CMD and its arguments; at least one
   std::chrono::milliseconds lease{10'000};  // --lease: 100ms .. 24h
-  std::chrono::milliseconds wait{5'000};    // --wait: 0ms .. 8760h; 0 = asks once
+  std::chrono::milliseconds wait{5'000};    // --wait: 0ms .. 8760h; 0 = tries once
 };
-// The error is one sentence.
+// An error is one sentence.
 std::expected<LockWords, std::string> read_lock_words(const ParsedLine& line);
 
 }  // namespace sheaf::cli

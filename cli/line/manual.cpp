@@ -10,7 +10,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// A line cannot begin with a macro, and "-" is a minus sign and not a hyphen.
+// Keeps a line from beginning with a macro; "-" is a minus sign, not a hyphen.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Where a run may end. One that goes back ends in `before` or on its way.
+// The stages at which a run may end. A run back ends in `before` or on the way there.
 constexpr std::array forward_ends{MigrationStage::mirror, MigrationStage::switched,
                                   MigrationStage::drain, MigrationStage::closing,
                                   MigrationStage::after};

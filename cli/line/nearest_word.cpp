@@ -25,7 +25,7 @@ std::size_t distance(std::string_view left, std::string_view right) noexcept {
   return row[right.size()];
 }
 
-// The only word that this one begins; a dash is no letter.
+// The only known word that begins with `word`; dashes do not count as letters.
 std::string_view begun_by(std::string_view word, std::span<const std::string_view> known) noexcept {
   constexpr std::size_t least_letters = 2;
   const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));

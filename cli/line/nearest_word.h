@@ -1,6 +1,6 @@
 #pragma once
 
-// Guesses which word was meant by a mistyped one.
+// Guesses the word that was meant by a mistyped one.
 //
 // Thread rule: pure functions.
 
@@ -10,8 +10,8 @@
 
 namespace sheaf::cli {
 
-// The known word that is most like a mistyped one, with at most two letters wrong; failing that,
-// the only one that it begins. Empty: there is none.
+// The known word closest to a mistyped one, with at most two letters wrong; failing that, the only
+// one that begins with it. Empty if there is no such word.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept;
 // " Did you mean WORD?", or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);

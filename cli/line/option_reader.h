@@ -1,6 +1,6 @@
 #pragma once
 
-// OptionReader: options of a command line, checked, into their places.
+// OptionReader: checks the options of a command line and stores their values.
 //
 // Thread rule: one thread.
 
@@ -19,12 +19,12 @@
 
 namespace sheaf::cli {
 
-// Reads options into their places; the first that is wrong ends it.
+// Stores option values, up to the first that is wrong.
 class OptionReader {
  public:
   explicit OptionReader(const ParsedLine& line) : line_(line) {}
 
-  // `sentence` says what is wrong.
+  // `sentence` describes the error.
   void refuse_if(bool wrong, std::string sentence) {
     if (wrong && wrong_.empty()) wrong_ = std::move(sentence);
   }
@@ -58,7 +58,7 @@ class OptionReader {
         !out || !out->valid(),
         std::string(option) + " must be 1ms to 922337203685477ms, an integer and ms, s, m or h.");
   }
-  // `needs`: "a FILE".
+  // `needs`: for example "a FILE".
   void text(const char* option, std::string_view needs, std::string& out) {
     if (!wants(option)) return;
     out = line_.value(option);

@@ -30,7 +30,7 @@ EarlyExit refusal(std::string sentence, std::string_view about = {}) {
   return {ExitCode::usage, std::move(sentence) + " See sheaf help" + where + "."};
 }
 
-// CLI11 itself reads these.
+// True for flags that CLI11 itself handles.
 bool has_its_own_flag(std::string_view option) {
   return option == "--help" || option == "--version";
 }
@@ -47,7 +47,7 @@ class LineParser::Apps {
   }
 
   std::expected<ParsedLine, EarlyExit> parse(const std::vector<std::string>& words) {
-    // CLI11 forgets an earlier command line by itself, but not the values that it has filled in.
+    // CLI11 forgets an earlier command line by itself, but not the values it stored.
     for (auto& [name, value] : values_) value.clear();
     words_.clear();
     const std::vector<std::string> guarded = guard_words(table_, words);
@@ -90,7 +90,7 @@ class LineParser::Apps {
     app->add_option("ARGUMENT", words_);
   }
 
-  // The command that was read, as far as it was.
+  // The name of the command, as far as it was read.
   std::string name() const {
     std::string name;
     for (const CLI::App* app = &app_; !app->get_subcommands().empty();) {
@@ -146,7 +146,7 @@ class LineParser::Apps {
   }
   static std::string quoted(std::string_view word) { return "\"" + printable(word) + "\""; }
 
-  // No command, or half of one.
+  // The command is missing, unknown or incomplete.
   EarlyExit wrong_command() const {
     const std::string begun = name();
     std::vector<std::string_view> known;
@@ -170,7 +170,7 @@ class LineParser::Apps {
     for (const std::string_view each : known) all.append(all.empty() ? "" : ", ").append(each);
     return refusal(begun + " needs one of: " + all + ".", begun);
   }
-  // It is where a command is missing.
+  // For an option in the place of a command.
   static EarlyExit unknown_option(const std::string& word, const std::string& begun) {
     std::vector<std::string_view> known;
     for (const OptionRow& option : global_options()) known.push_back(option.name);
@@ -189,7 +189,7 @@ class LineParser::Apps {
         row.name);
   }
 
-  // What is wrong with a command line that CLI11 does not read.
+  // What is wrong with a command line that CLI11 rejects.
   EarlyExit complaint(const CLI::ParseError& error) const {
     const CommandRow* const row = find_command(table_, name());
     const std::vector<std::string> extras = app_.remaining(true);

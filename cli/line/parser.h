@@ -1,7 +1,7 @@
 #pragma once
 
-// A command line as the rows have it: which command, its options, its arguments. parser.cpp is the
-// only file that knows CLI11.
+// A command line as the rows describe it: the command, its options, its arguments. parser.cpp is
+// the only file that uses CLI11.
 //
 // Thread rule: one thread at a time.
 
@@ -21,25 +21,25 @@ namespace sheaf::cli {
 struct ParsedLine {
   struct Argument {
     std::string text;
-    bool literal = false;  // came after "--": "-" is no standard input
+    bool literal = false;  // came after "--": "-" is not standard input
   };
 
   CommandTable table;
   const CommandRow* row = nullptr;
-  std::map<std::string, std::string, std::less<>> options;  // that were given; a flag's is empty
-  std::vector<Argument> arguments;                          // as many as the row wants
+  std::map<std::string, std::string, std::less<>> options;  // those given; a flag's value is empty
+  std::vector<Argument> arguments;                          // as many as the row allows
 
   bool has(std::string_view option) const { return options.contains(option); }
-  // Empty: not given.
+  // Empty if not given.
   std::string value(std::string_view option) const {
     const auto found = options.find(option);
     return found == options.end() ? std::string() : found->second;
   }
-  // An argument; empty: not given.
+  // An argument; empty if not given.
   std::string text(std::size_t index) const {
     return index < arguments.size() ? arguments[index].text : std::string();
   }
-  // The argument is "-", which stands for standard input.
+  // True if the argument is "-", for standard input.
   bool is_stdin(std::size_t index) const { return text(index) == "-" && !arguments[index].literal; }
   // All arguments from this one on.
   std::vector<std::string> texts(std::size_t from = 0) const {
@@ -49,15 +49,15 @@ struct ParsedLine {
   }
 };
 
-// The program ends without running a command: --help and --version (text for standard output), or a
-// command line that is not allowed (one sentence for standard error).
+// The program ends without running a command: after --help and --version (text for standard
+// output), or because the command line is not allowed (one sentence for standard error).
 struct EarlyExit {
   ExitCode code = ExitCode::usage;
   std::string text;
 };
 
-// Parses any number of command lines, each as if it were the first. Making one costs far more than
-// a command line does.
+// Parses any number of command lines, each as if it were the first. Constructing a parser costs far
+// more than parsing.
 class LineParser {
  public:
   explicit LineParser(CommandTable table);
@@ -65,7 +65,7 @@ class LineParser {
   LineParser(const LineParser&) = delete;
   LineParser& operator=(const LineParser&) = delete;
 
-  // `words` are the arguments after the program's name; any bytes are allowed in keys and values.
+  // `words` are the arguments after the program's name; keys and values may hold any bytes.
   std::expected<ParsedLine, EarlyExit> parse(const std::vector<std::string>& words);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view servers_option = "--servers";
 
-// What stands between the user and the last @: a password that was not escaped may hold one.
+// Hides what is between the user and the last @: an unescaped password may contain one.
 void hide(char* uri) {
   const std::string_view text(uri);
   const std::size_t scheme = text.find("://");
@@ -33,7 +33,7 @@ void hide(char* uri) {
 // Why the client will find no password in this file; empty: it will find one.
 std::string why_no_password(const std::string& path) {
   constexpr std::size_t most_bytes = 64u << 10;
-  // Nobody waits for the other end of a pipe.
+  // Opening a pipe must not wait for its other end.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about{};
   if (!file.valid() || ::fstat(file.get(), &about) != 0) return std::strerror(errno);
@@ -65,7 +65,7 @@ Result<ClusterConfig> give_password(ClusterConfig config, const std::string& fil
     config.password = given;
     return config;
   }
-  // The client reads it again for each login. What is wrong with it now is a mistake of the caller.
+  // The client reads it again for each login. A problem with it now is a mistake of the caller.
   if (const std::string why = why_no_password(file); !why.empty()) {
     return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
                                "cannot read --password-file " + printable(file, 256) + ": " + why));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Passwords that a command line keeps out of itself, and what it shows of those that it does not.
+// Keeps passwords off the command line, and hides those that are on it.
 //
-// Thread rule: pure functions, but for a look into the file.
+// Thread rule: pure functions, except that give_password() looks into the file.
 
 #include <span>
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace sheaf::cli {
 
-// The environment variable that may have the password.
+// The environment variable that may hold the password.
 inline constexpr const char* password_variable = "SHEAF_PASSWORD";
 
-// The configuration with the password of --password-file, or of the environment or the terminal
-// (empty: none). It is refused where passwords come from two places, or if the file has none.
+// Adds the password of --password-file, or the one from the environment or the terminal (empty:
+// none), to the configuration. Refuses passwords from two places, and a file without one.
 Result<ClusterConfig> give_password(ClusterConfig config, const std::string& file,
                                     const std::string& given);
 
 // Overwrites the passwords in the URIs of a command line with asterisks: `ps` and /proc show them
-// to everybody on the machine.
+// to every user of the machine.
 void hide_passwords(std::span<char*> words);
 
 }  // namespace sheaf::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of commands about the program itself: help, completion, man. The error is one sentence.
+// The words of commands about the program itself: help, completion, man. An error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 
@@ -12,7 +12,7 @@
 namespace sheaf::cli {
 
 struct HelpWords {
-  std::string name;  // of a command, or what begins some; "options"; empty: the program
+  std::string name;  // a command, the first word of some, or "options"; empty: the program
 };
 std::expected<HelpWords, std::string> read_help_words(const ParsedLine& line);
 
@@ -21,7 +21,7 @@ struct CompletionWords {
 };
 std::expected<CompletionWords, std::string> read_completion_words(const ParsedLine& line);
 
-// A command without arguments and options.
+// For a command without arguments and options.
 struct NoWords {};
 std::expected<NoWords, std::string> read_no_words(const ParsedLine& line);
 

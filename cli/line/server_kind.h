@@ -13,15 +13,15 @@ enum class ServerKind : std::uint8_t { broker, memcached, redis, valkey, garnet 
 
 struct ServerTraits {
   ServerKind kind;
-  const char* option;   // that asks for them
-  const char* noun;     // what one is called in sentences
-  const char* scheme;   // of their URI
-  bool forms_clusters;  // they are one cluster, and may have replicas
-  // Of those that do:
-  bool has_bus = false;    // they reach each other on a second port
-  const char* program{};   // that is run
-  const char* named_by{};  // the variable that may name another one
-  const char* install{};   // how it is installed
+  const char* option;   // that asks for this kind
+  const char* noun;     // the word for one in sentences
+  const char* scheme;   // of the servers' URI
+  bool forms_clusters;  // the servers form one cluster, and may have replicas
+  // The rest is only for those:
+  bool has_bus = false;    // the servers reach each other on a second port
+  const char* program{};   // the program to run
+  const char* named_by{};  // the variable that may name another program
+  const char* install{};   // how to install it
 };
 
 inline constexpr std::array server_kinds{
@@ -38,7 +38,7 @@ constexpr const ServerTraits& traits_of(ServerKind kind) noexcept {
   return server_kinds[static_cast<std::size_t>(kind)];
 }
 
-// A row stands where its kind says.
+// Each row must be at the index of its kind.
 static_assert([] {
   for (const ServerTraits& row : server_kinds) {
     if (&traits_of(row.kind) != &row) return false;

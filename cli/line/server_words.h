@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of commands about servers: ring, nodes, stats, exec. The error is one sentence.
+// The words of commands about servers: ring, nodes, stats, exec. An error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 
@@ -16,19 +16,19 @@ namespace sheaf::cli {
 
 struct RingWords {
   std::vector<std::string> diff;      // --diff: the URIs OLD and NEW; empty: not given
-  std::string svg;                    // --svg FILE, with --diff; empty: none
+  std::string svg;                    // --svg FILE, with --diff; empty: no file
   std::optional<std::uint64_t> keys;  // --keys: 1 .. 100,000,000
 };
 std::expected<RingWords, std::string> read_ring_words(const ParsedLine& line);
 
 struct NodesWords {
   bool metrics = false;  // --metrics or --textfile
-  std::string textfile;  // --textfile FILE; empty: none
+  std::string textfile;  // --textfile FILE; empty: no file
 };
 std::expected<NodesWords, std::string> read_nodes_words(const ParsedLine& line);
 
 struct StatsWords {
-  std::string group;  // empty: the general ones
+  std::string group;  // empty: the general statistics
 };
 std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line);
 

@@ -83,7 +83,7 @@ Environment Environment::read() {
   return out;
 }
 
-// Whatever became of a look-up, nothing of a command has been sent.
+// However a look-up ends, nothing of a command has been sent.
 Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
   if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
   const auto source = ServerSource::parse_uri(uri);
@@ -99,7 +99,7 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
   const std::string& cluster = global.cluster.empty() ? environment.cluster : global.cluster;
   if (!global.servers.empty()) return servers_of_uri(global.servers, global.timeout);
   if (!global.config.empty()) return of_file(global.config, cluster);
-  // Who names a cluster means a file.
+  // Naming a cluster implies a file.
   if (!environment.servers.empty() && global.cluster.empty())
     return servers_of_uri(environment.servers, global.timeout);
   if (!environment.config.empty()) return of_file(environment.config, cluster);
@@ -122,13 +122,13 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
 
 namespace {
 
-// While it lives, the signals that would end the program are blocked, and wait() tells of them.
-// Those that the caller had ignored stay ignored.
+// During its lifetime, signals that would end the program are blocked, and wait() reports them.
+// Signals that the caller had ignored stay ignored.
 class EndingSignals {
  public:
   EndingSignals() : blocked_({}, numbers) {}
 
-  // Until `terminal` has something to read: 0, or until one came: its number.
+  // Waits until `terminal` is readable (0) or a signal arrives (its number).
   int wait(int terminal) const {
     pollfd wanted[] = {{.fd = terminal, .events = POLLIN, .revents = 0},
                        {.fd = blocked_.descriptor(), .events = POLLIN, .revents = 0}};
@@ -142,12 +142,12 @@ class EndingSignals {
   BlockedSignals blocked_;
 };
 
-// A line of the terminal, which shows none of it. `signal`: what ended the wait for it, or 0.
+// Reads a line from the terminal without an echo. `signal`: the one that ended the wait, or 0.
 std::string read_silently(int terminal, const termios& before, int& signal) {
   const EndingSignals signals;
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-  silent.c_cc[VSUSP] = _POSIX_VDISABLE;  // Ctrl-Z would leave the terminal silent to the shell
+  silent.c_cc[VSUSP] = _POSIX_VDISABLE;  // Ctrl-Z would leave the shell a silent terminal
   tcsetattr(terminal, TCSAFLUSH, &silent);
   constexpr std::string_view question = "Password: ";
   std::string line;

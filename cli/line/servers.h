@@ -1,7 +1,7 @@
 #pragma once
 
-// Which servers the program works with, and with which password: what the command line, the
-// environment and the user's own file say of them.
+// Finds the servers and the password to use, from the command line, the environment and the user's
+// own file.
 //
 // Thread rule: one thread.
 
@@ -16,7 +16,7 @@
 
 namespace sheaf::cli {
 
-// What the environment says; a variable that is empty is as good as none.
+// Variables of the environment; an empty one counts as unset.
 struct Environment {
   std::string servers;   // SHEAF_SERVERS
   std::string config;    // SHEAF_CONFIG
@@ -27,15 +27,16 @@ struct Environment {
   static Environment read();
 };
 
-// The first of --servers, --config, SHEAF_SERVERS, SHEAF_CONFIG and the user's own file that there
-// is. Of a file the cluster that --cluster or SHEAF_CLUSTER names, its only one, or "default".
-// Where a URI says where the servers are listed, they are looked up there, within the time-out.
+// The first that exists of --servers, --config, SHEAF_SERVERS, SHEAF_CONFIG and the user's own
+// file. From a file it takes the cluster that --cluster or SHEAF_CLUSTER names, the only one, or
+// "default". If a URI says where the servers are listed, they are looked up there, within the
+// time-out.
 Result<ClusterConfig> choose_servers(const GlobalArguments& global, const Environment& environment);
 
-// The servers that a URI names, or those that are listed where it says, looked up by `timeout`.
+// The servers that a URI names, or those listed where it says, looked up within `timeout`.
 Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout);
 
-// Asks on the terminal, without an echo. The error is one sentence.
+// Asks on the terminal, without an echo. An error is one sentence.
 Result<std::string> ask_password();
 
 }  // namespace sheaf::cli

@@ -13,10 +13,10 @@ namespace sheaf::cli {
 namespace {
 
 constexpr int rounds = 3;
-constexpr int redraw_ms = 100;  // how often the line of progress is written
+constexpr int redraw_ms = 100;  // how often the progress line is updated
 constexpr int between_rounds_ms = 1'000;
 
-// A server has said no: it will say so again.
+// True if the request was refused or invalid: another try would end the same way.
 bool is_final(const Error& error) noexcept {
   return error.outcome == Outcome::refused || error.outcome == Outcome::invalid;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Carrier: does the same with each of many keys, by several threads.
+// Carrier: does the same for each of many keys, on several threads.
 //
 // Thread rule: one thread; `act` and `on_stale` run on others.
 
@@ -23,8 +23,9 @@ class Carrier {
 
   explicit Carrier(unsigned callers) : callers_(callers) {}
 
-  // What fails is tried again, in three rounds, but not what is refused. An interruption ends it:
-  // what is left counts as failed. `on_stale` hears of each KeyEnd::stale, one at a time.
+  // Tries each failed key again, up to three rounds in all, but not a refused one. After an
+  // interruption the remaining keys count as failed. `on_stale` gets each KeyEnd::stale, one at a
+  // time.
   PassCounts run(KeySpool& keys, const Act& act, const OnKey& on_stale);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// A line of what memcached lists with `lru_crawler metadump`: "key=a%20b exp=-1 la=17 cas=4 ...".
+// A line of memcached's list after `lru_crawler metadump`: "key=a%20b exp=-1 la=17 cas=4 ...".
 //
 // Thread rule: pure functions.
 
@@ -11,16 +11,16 @@
 
 namespace sheaf::cli {
 
-// Nothing if the line is not that of an item, or its key is not encoded as it should be.
+// Nothing if the line is not an item's, or its key is not encoded correctly.
 std::optional<std::string> key_of_dump_line(std::string_view line);
 
-// What a line means.
+// The meaning of a line.
 struct DumpLine {
   enum class Kind : std::uint8_t {
-    begin,  // the list follows; servers before memcached 1.6.45 do not send it
+    begin,  // the list follows; not sent by servers before memcached 1.6.45
     key,
     end,
-    busy,  // the server is making another list
+    busy,  // the server is busy with another list
     other  // not part of a list
   };
   Kind kind = Kind::other;
@@ -28,7 +28,7 @@ struct DumpLine {
 };
 DumpLine read_dump_line(std::string_view line);
 
-// As in those lines: what is no letter, digit, or one of -._~ as %XX.
+// The encoding of those lines: everything except letters, digits and -._~ becomes %XX.
 std::string encode_key(std::string_view key);
 std::optional<std::string> decode_key(std::string_view text);
 

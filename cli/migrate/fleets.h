@@ -1,6 +1,6 @@
 #pragma once
 
-// The two fleets of a migration: their clients, their keys, and what their servers have counted.
+// The two fleets of a migration: their clients, their keys, and the counters of their servers.
 //
 // Thread rule: one thread.
 
@@ -20,7 +20,7 @@
 
 namespace sheaf::cli {
 
-// Reads of a fleet since its servers were started.
+// Reads of a fleet since its servers started.
 struct FleetCounts {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
@@ -33,13 +33,13 @@ class Fleet {
   Client& client() noexcept { return client_; }
   const ClusterConfig& config() const noexcept { return client_.config(); }
 
-  // Adds the keys of all servers, each of the server where it belongs: what else lies on a server
-  // nobody finds there, unless programs place keys in another way. How many of those there are; the
-  // error is one sentence.
+  // Adds the keys of all servers, each only from the server that owns it: programs do not find keys
+  // on other servers, unless they place keys in another way. Returns how many such keys there are;
+  // the error is one sentence.
   std::expected<std::uint64_t, std::string> list_keys(KeySpool& keys) const;
-  // How many values the servers say that they have, those that have just ended included.
+  // How many values the servers report, including just expired ones.
   std::expected<std::uint64_t, std::string> size();
-  // What the servers have counted, without what this client has read itself.
+  // The counters of the servers, without this client's own reads.
   std::optional<FleetCounts> counts();
 
  private:
@@ -47,8 +47,7 @@ class Fleet {
   std::unique_ptr<const cluster::ClientNodeLocator> locator_;
 };
 
-// Of what the fleets counted between two moments, in a stage: see MigrationStage for which of them
-// is asked first.
+// The programs' reads in a stage, between two counts; see MigrationStage for the fleet asked first.
 std::optional<StageReads> reads_between(MigrationStage stage, const FleetCounts& from_before,
                                         const FleetCounts& from_now, const FleetCounts& to_before,
                                         const FleetCounts& to_now);

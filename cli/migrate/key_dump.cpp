@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view request = "lru_crawler metadump all\r\n";
 constexpr std::size_t chunk = 64 * 1024;
-constexpr std::size_t longest_line = 4 * 1024;  // a key of 250 bytes, three for each, and numbers
+constexpr std::size_t longest_line = 4 * 1024;  // an encoded key of up to 750 bytes, and numbers
 
 class Connection {
  public:
@@ -48,7 +48,7 @@ class Connection {
     }
     return true;
   }
-  // Adds what has come. False: nothing came in time, or the server has closed.
+  // Appends what has arrived. False: nothing arrived in time, or the server has closed.
   bool receive(std::string& text, milliseconds patience) {
     const std::size_t size = text.size();
     text.resize(size + chunk);
@@ -65,7 +65,7 @@ class Connection {
   }
 
  private:
-  // An interruption does not make it longer.
+  // Interruptions do not extend the wait.
   bool wait(short event, milliseconds patience) const {
     const auto end = Clock::now() + patience;
     for (;;) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Lists the keys of one memcached server, with `lru_crawler metadump all` (since 1.4.31). The list
-// is of one moment or a little later; an item that is written meanwhile may be in it or not.
+// is from one moment or a little later; an item written meanwhile may or may not be in it.
 //
 // Thread rule: one thread.
 
@@ -15,7 +15,7 @@
 namespace sheaf::cli {
 
 // Calls `take` for each key. `patience` bounds the connect and each wait for more of the list. The
-// error is one sentence that names the server. A `take` that returns false ends the list early,
+// error is one sentence that names the server. If `take` returns false, the list ends early,
 // without an error.
 std::expected<void, std::string> dump_keys(const NodeConfig& server,
                                            std::chrono::milliseconds patience,

@@ -18,7 +18,7 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-// A file that has no name any more. Null: errno says why.
+// An open file whose name is already removed. Null: errno says why.
 std::FILE* nameless_file() {
   std::string path = temporary_folder() + "/sheaf-XXXXXX";
   const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
@@ -35,7 +35,7 @@ std::FILE* nameless_file() {
 
 }  // namespace
 
-// Encoded, a key has no line end.
+// An encoded key contains no line end.
 void KeySpool::add(std::string_view key) {
   const std::string line = encode_key(key) + '\n';
   const std::lock_guard lock(mutex_);

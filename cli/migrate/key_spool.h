@@ -16,20 +16,19 @@ namespace sheaf::cli {
 
 class KeySpool {
  public:
-  // The file is made in the folder TMPDIR, or in /tmp.
+  // Makes the file in the folder TMPDIR, or in /tmp.
   KeySpool() { clear(); }
 
   void add(std::string_view key);
-  // The next one in the order of add(); nothing: there is none left, or the file failed.
+  // The next key in the order of add(). Nothing: no key is left, or the file failed.
   std::optional<std::string> next();
-  // next() begins with the first again.
+  // Makes next() start with the first key again.
   void rewind();
   void clear();
   std::uint64_t size() const;
-  // Whether all keys are there. False: no file could be made or it could not be written (a full
-  // disk).
+  // True if all keys are there. False if the file could not be made or written (a full disk).
   bool good() const;
-  // Why it is not good, as a sentence that names the folder.
+  // Why good() is false, as a sentence that names the folder.
   std::string failure() const;
 
  private:

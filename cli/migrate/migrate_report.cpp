@@ -48,7 +48,7 @@ std::string per_cent(double share) {
 
 }  // namespace
 
-// Whoever follows a pipe sees it now.
+// The reader of a pipe sees it at once.
 void MigrateReport::line(const std::string& text) {
   out_.line(text);
   out_.flush();

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `migrate` tells of its way, as sentences or as JSON.
+// How `migrate` reports its progress, as sentences or as JSON.
 //
 // Thread rule: one thread.
 
@@ -22,13 +22,13 @@ class MigrateReport {
  public:
   MigrateReport(Output& out, bool json) : out_(out), json_(json) {}
 
-  // The file names this stage now; or it did when the program began.
+  // The file now names this stage; `resumed`: it already did when the program began.
   void stage(MigrationStage stage, bool resumed, std::chrono::milliseconds settle);
   // `pass`: "copy", "check", "move", "copy back", "check back", "empty".
   void pass(MigrationStage stage, std::string_view pass, const PassCounts& counts);
-  // Nothing: the servers did not tell.
+  // Nothing: the servers did not report it.
   void reads(MigrationStage stage, const std::optional<StageReads>& reads);
-  // A copy that was not the present value, and is removed.
+  // A copy that was not the present value, and was removed.
   void stale(std::string_view key);
   void end(MigrationStage stage, bool complete);
 

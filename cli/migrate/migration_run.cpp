@@ -37,7 +37,7 @@ KeyEnd end_of(Copied copied) noexcept {
   return KeyEnd::overtaken;
 }
 
-// The stage that follows; nothing: the way ends.
+// The next stage; nothing: the way ends.
 std::optional<Stage> next_stage(Stage stage, bool back) noexcept {
   switch (stage) {
     case Stage::before:
@@ -70,8 +70,8 @@ Result<KeyEnd> checked(const Result<bool>& dropped) {
   return *dropped ? KeyEnd::stale : KeyEnd::right;
 }
 
-// What a copy that failed means for its key. A value that a server of the new home refuses as too
-// large has no place there. A limit of our own, to send or to read it, says nothing: programs may
+// The end of a key whose copy failed. A value that a server of the new fleet refuses as too large
+// can never be held there. A limit of our own, for sending or reading, proves nothing: programs may
 // have a higher one.
 Result<KeyEnd> end_of_failure(Client& from, const std::string& key, const Error& error) {
   if (error.outcome != Outcome::refused || error.reason != Reason::too_large) return Failure(error);
@@ -121,11 +121,11 @@ ExitCode MigrationRun::run(const Migration& now) {
     }
   }
   migration_ = now;
-  // Programs may still act by the time that the file has named.
+  // Programs may still act within the time that the file named.
   migration_.settle = std::max(arguments_.settle, now.settle.value_or(arguments_.settle));
   migration_.from = migration_servers(from_.config());
   migration_.to = migration_servers(to_.config());
-  // Also where the way ends: the run before may have been ended right after it wrote the file.
+  // Also at the end of the way: the run before may have ended right after it wrote the file.
   const bool resumed = now.stage != Stage::before || now.settle;
   take_counts();
   if (resumed) {
@@ -160,7 +160,7 @@ ExitCode MigrationRun::stopped(const Stop& stop) {
 
 // ---- the way
 
-// What the stage is for, before the next one begins.
+// Does the work of the stage, before the next one begins.
 MigrationRun::Step MigrationRun::finish_stage() {
   Client& from = from_.client();
   Client& to = to_.client();
@@ -209,7 +209,7 @@ MigrationRun::Step MigrationRun::settle() {
 
 // ---- values
 
-// Values that lay there before may be older than those of the old servers.
+// Values already there may be older than those of the old servers.
 MigrationRun::Step MigrationRun::require_empty_target() {
   if (arguments_.empty_to) {
     if (auto listed = list(to_); !listed) return listed;
@@ -302,9 +302,9 @@ MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act)
                                  counts.first_error + "); the same command tries again"});
 }
 
-// Until the servers list none any more: a list may lack what is read while it is made. What is left
-// all the same is lost as a value, but never comes to light: in the stage that follows nobody reads
-// there any more, and writes still remove it.
+// Repeats until the servers list no more keys: a list may lack keys that are read while it is made.
+// Any value that is left after that is lost, but never reappears: in the next stage no program
+// reads the old servers, and writes still remove it.
 MigrationRun::Step MigrationRun::empty_source() {
   Client& from = from_.client();
   Client& to = to_.client();
@@ -315,14 +315,14 @@ MigrationRun::Step MigrationRun::empty_source() {
       const auto done = move_for_migration(from, to, key, {});
       if (done) return end_of(*done);
       const auto end = end_of_failure(from, key, done.error());
-      // What has no place in the new servers is not to be found in the old ones either, later on.
+      // A key too large for the new servers must not be found in the old ones later, either.
       if (end && *end == KeyEnd::too_large) {
         if (const auto removed = from.remove(key); !removed) return Failure(removed.error());
       }
       return end;
     });
     if (!moved) return moved;
-    if (!arguments_.keys.empty()) return {};  // nothing lists what is left
+    if (!arguments_.keys.empty()) return {};  // nothing lists the keys that are left
   }
   return std::unexpected(Stop{ExitCode::failed, "the old servers still have " +
                                                     with_commas(keys_.size()) + " keys after " +

@@ -1,7 +1,8 @@
 #pragma once
 
-// MigrationRun: leads programs from stage to stage by the file that they read, and carries the
-// values over in between. It can be killed anywhere: another run goes on from the file, or back.
+// MigrationRun: leads programs from stage to stage through the file that they read, and moves the
+// values in between. It can be killed at any time: another run continues from the file, or goes
+// back.
 //
 // Thread rule: one thread.
 
@@ -25,12 +26,11 @@ class MigrationRun {
  public:
   MigrationRun(const MigrateWords& arguments, Fleet from, Fleet to, Output& out, bool json);
 
-  // `now`: what the file says.
+  // `now`: the contents of the file.
   ExitCode run(const Migration& now);
 
  private:
-  // A step that ends the run: with a sentence for standard error, or an empty one if the user ended
-  // it.
+  // A step that ends the run. The sentence is for standard error; empty if the user ended the run.
   struct Stop {
     ExitCode code;
     std::string sentence;
@@ -42,7 +42,7 @@ class MigrationRun {
   Step settle();
   Step require_empty_target();
   Step list(Fleet& fleet);
-  // Gives `take` the keys of --keys until it returns false.
+  // Passes the keys of --keys to `take` until that returns false.
   Step read_keys(const std::function<bool(std::string_view key)>& take) const;
   Step require_keys() const;
   Step pass(const char* name, const Carrier::Act& act);
@@ -58,7 +58,7 @@ class MigrationRun {
   MigrateReport report_;
   Carrier carrier_;
   KeySpool keys_;
-  std::uint64_t elsewhere_ = 0;  // of the last list
+  std::uint64_t elsewhere_ = 0;  // in the last list
   Migration migration_;
   std::optional<FleetCounts> from_counts_;
   std::optional<FleetCounts> to_counts_;

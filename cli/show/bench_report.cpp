@@ -45,7 +45,7 @@ std::string totals_text(const BenchResult& result) {
   return text + "\n";
 }
 
-// The power of two below, in nanoseconds: 2^n to 2^(n+1).
+// The power of two at or below it, in nanoseconds: 2^n to 2^(n+1).
 unsigned octave_of(std::chrono::nanoseconds time) {
   return static_cast<unsigned>(
              std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 1)))) -

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `bench` has measured, and how it is shown.
+// The results of `bench`, and how they are shown.
 //
 // Thread rule: plain values and pure functions.
 
@@ -18,8 +18,8 @@ namespace sheaf::cli {
 // One kind of operation: "get", "set", "get_many", "set_many".
 struct BenchOperation {
   std::string name;
-  std::uint64_t keys = 0;                   // that were read or written
-  std::uint64_t hits = 0;                   // of reads
+  std::uint64_t keys = 0;                   // read or written
+  std::uint64_t hits = 0;                   // among the reads
   std::array<std::uint64_t, 7> failures{};  // keys, by Outcome
   LatencyHistogram latency{};               // of operations that did not fail as a whole
 
@@ -27,7 +27,7 @@ struct BenchOperation {
 };
 
 struct BenchResult {
-  std::vector<BenchOperation> operations;  // those that there were
+  std::vector<BenchOperation> operations;  // only those that were run
   std::chrono::nanoseconds elapsed{0};     // until the last operation of the load ended
   std::chrono::nanoseconds processor{0};   // time of the whole process meanwhile
   std::string first_error;                 // a sentence; empty: nothing failed
@@ -37,9 +37,9 @@ struct BenchResult {
   std::uint64_t failed() const noexcept;
 };
 
-// A table and a histogram of each operation, at most 80 columns wide.
+// A table, and a histogram of each operation, at most 80 columns wide.
 std::string bench_text(const BenchResult& result);
-// The histogram alone: a line for each doubling of the latency, with a bar of '#'.
+// The histogram alone: one line for each doubling of the latency, with a bar of '#'.
 std::string histogram_text(const LatencyHistogram& latency);
 
 }  // namespace sheaf::cli

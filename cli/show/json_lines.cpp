@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One line. Text of a server that is not UTF-8 is shown with replacement characters.
+// One line. Server text that is not UTF-8 gets replacement characters.
 std::string line_of(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -467,7 +467,7 @@ std::string json_brokers(std::string_view uri, const char* what,
 
 namespace {
 
-// The object in `line`, or why it is none. A name that appears twice is refused: nobody can know
+// The object in `line`, or why it is not one. A name that appears twice is refused: it is not clear
 // which of the two was meant.
 std::expected<Json, std::string> parse_object(std::string_view line) {
   std::set<std::string, std::less<>> names;

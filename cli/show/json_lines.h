@@ -1,8 +1,7 @@
 #pragma once
 
-// Output and input for machines: one JSON object a line. json_lines.cpp is the only file of the
-// program that knows nlohmann/json. Bytes that are not UTF-8 travel as base64 in a field
-// NAME_base64.
+// Output and input for machines: one JSON object per line. json_lines.cpp is the only file of the
+// program that uses nlohmann/json. Bytes that are not UTF-8 are base64 in a field NAME_base64.
 //
 // Thread rule: pure functions.
 
@@ -30,10 +29,10 @@ namespace sheaf::cli {
 
 // {"key":K,"value":V}, {"key":K,"value":null}
 std::string json_value(std::string_view key, const GetResult& value);
-// The same, then "version" when there is one: what `get` prints.
+// The same, with "version" if there is one: the output of `get`.
 std::string json_value_and_version(std::string_view key, const GetResult& value);
 // {"key":K,"error":E}; E is {"outcome":"not sent","reason":"timed out","node":N,"text":SENTENCE},
-// "node" only if one took part.
+// with "node" only if one was involved.
 std::string json_error(std::string_view key, const Error& error);
 // {"key":K,"stored":true,"version":V}
 std::string json_stored(std::string_view key, const SetResult& result);
@@ -56,19 +55,19 @@ std::string json_item(std::string_view item);
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
-// {"time":T,"node":N,"health":H,"ping_ms":0.12,"ops":1.5,...}; what is not known is left out.
+// {"time":T,"node":N,"health":H,"ping_ms":0.12,"ops":1.5,...}; unknown figures are left out.
 std::string json_top(const TopRow& row, std::chrono::system_clock::time_point time);
 // {"operation":"get","count":N,"keys":N,"hits":N,"failures":{"unknown":1},"rate":1.5,
 // "latency_us":{"p50":1.5,...,"ranges":[[LOWER,UPPER,COUNT],...]}}
 std::string json_bench(const BenchOperation& operation, std::chrono::nanoseconds elapsed);
 // {"seconds":1.5,"keys":N,"processor_us":1.5,"late":N}
 std::string json_bench_total(const BenchResult& result);
-// {"stage":"mirror","event":"begun"}; "resumed" if the program found it begun.
+// {"stage":"mirror","event":"begun"}; "resumed" if an earlier run had begun it.
 std::string json_migration_stage(MigrationStage stage, bool resumed);
 // {"stage":"mirror","pass":"copy","keys":N,"seconds":1.5,"copied":N,...,"failed":N}
 std::string json_migration_pass(MigrationStage stage, std::string_view pass,
                                 const PassCounts& counts);
-// {"stage":"mirror","gets":N,"hits":N}; null where the servers did not tell.
+// {"stage":"mirror","gets":N,"hits":N}; null where the servers did not report it.
 std::string json_migration_reads(MigrationStage stage, const std::optional<StageReads>& reads);
 // {"stale":K}
 std::string json_migration_stale(std::string_view key);
@@ -77,16 +76,16 @@ std::string json_flow(const KeyFlow& flow);
 std::string json_moved(const RingDiff& diff);
 // {"node":N,"slots":[[FIRST,LAST],...],"share":0.25,"keys":12}
 std::string json_slots(const ClusterServer& server, const NodeShare& share);
-// {"node":N,"health":H,...}; times in milliseconds, null where the node did not answer.
+// {"node":N,"health":H,...}; times in milliseconds, null if the node did not answer.
 std::string json_report(const NodeReport& report);
 // The same with "role":"primary","epoch":E,"slots":[[FIRST,LAST],...],"replicas":[N,...]
 std::string json_primary(const NodeReport& report, const ClusterServer& server,
                          const std::vector<ClusterServer>& all);
-// Of a server that was not asked: {"node":N,"role":R,"primary":P,"epoch":E}
+// A server that was not asked: {"node":N,"role":R,"primary":P,"epoch":E}
 std::string json_server(const ClusterServer& server);
-// {"reply":V}: null, a number, true or false, a text, an array, or for a map an object if its keys
-// are distinct texts, else an array of pairs. A text inside that is not UTF-8: {"base64":T}; an
-// error inside: {"error":T}. Numbers that JSON has not are texts.
+// {"reply":V}: null, a number, true or false, a text, an array; a map is an object if its keys are
+// distinct texts, else an array of pairs. Inside, a text that is not UTF-8 is {"base64":T} and an
+// error is {"error":T}. Numbers that JSON cannot express are texts.
 std::string json_reply(const CommandReply& reply);
 // {"error":E}; `sentence` is its text if that is not sentence_of(error).
 std::string json_failure(const Error& error, std::string_view sentence = {});
@@ -96,7 +95,7 @@ std::string json_stats(std::string_view node, std::string_view lines);
 // {"node":N,"error":E}
 std::string json_node_error(std::string_view node, const Error& error);
 
-// {"event":"set","key":K,"value":V,"version":V}; {"event":"gap","key":K,"from":T,"until":T} with
+// {"event":"set","key":K,"value":V,"version":V}; {"event":"gap","key":K,"from":T,"until":T}, with
 // times as in RFC 3339, UTC. Not for `failed`.
 std::string json_event(const WatchEvent& event);
 
@@ -115,7 +114,7 @@ struct KeyValue {
   std::string value;
 };
 // One line of `mset`: "key" or "key_base64", "value" or "value_base64", and a "version", which is
-// ignored. Everything else is refused; the error is a phrase without the line's number.
+// ignored. Anything else is refused; an error is a phrase without the line's number.
 std::expected<KeyValue, std::string> parse_json_line(std::string_view line);
 
 }  // namespace sheaf::cli

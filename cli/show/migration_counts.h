@@ -15,20 +15,20 @@ namespace sheaf::cli {
 // How one key ended.
 enum class KeyEnd : std::uint8_t {
   copied,
-  kept,       // its new home had a value already
+  kept,       // its new home already had a value
   absent,     // there was nothing to copy
-  overtaken,  // written or removed meanwhile; it is not copied
-  stale,      // a copy that was not the present value; it is removed
-  right,      // a copy that was checked
-  too_large   // it can never be held by the servers; it is left out
+  overtaken,  // written or removed meanwhile; not copied
+  stale,      // the copy was not the present value; it was removed
+  right,      // the copy was checked and is right
+  too_large   // the servers can never hold it; left out
 };
 inline constexpr std::size_t key_ends = 7;
 
 // What one pass over the keys did.
 struct PassCounts {
   std::array<std::uint64_t, key_ends> ends{};
-  std::uint64_t refused = 0;    // by a server, or by the client for good
-  std::uint64_t elsewhere = 0;  // not among the keys: on a server where they do not belong
+  std::uint64_t refused = 0;    // by a server, or permanently by the client
+  std::uint64_t elsewhere = 0;  // not among the keys: on a server that does not own them
   std::uint64_t failed = 0;     // after all rounds
   std::string first_error{};
   std::string first_refusal{};
@@ -41,8 +41,8 @@ struct PassCounts {
   bool whole() const noexcept { return failed == 0 && refused == 0; }
 };
 
-// How often programs read one fleet in one stage. A stage has none if a server did not report its
-// counters or restarted.
+// How often programs read a fleet in a stage; unknown without a server's counters, or if it
+// restarted.
 struct StageReads {
   std::uint64_t gets = 0;
   std::uint64_t hits = 0;

@@ -51,12 +51,12 @@ std::string certificate_text(const NodeStats& stats) {
   return stats.certificate_end ? "ends " + date_text(*stats.certificate_end) : "-";
 }
 
-// It comes from the configuration, which may be anything.
+// The name comes from the configuration and may contain anything.
 std::string user_text(const NodeStats& stats) {
   return stats.user.empty() ? "-" : printable(stats.user);
 }
 
-// Columns that are there if one of the nodes has something for them.
+// Columns that appear if at least one node has something for them.
 struct SpareColumn {
   const char* title;
   bool (*worth_it)(const NodeStats&);
@@ -70,7 +70,7 @@ constexpr SpareColumn spare_columns[] = {
      user_text},
 };
 
-// Adds them; `of` is the report of each row, null if there is none.
+// Adds these columns; `of` is the report of each row, null for a row without one.
 void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Column>& columns,
                        std::vector<Row>& rows) {
   for (const SpareColumn& spare : spare_columns) {
@@ -112,7 +112,7 @@ const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_
 
 namespace {
 
-// Each primary, then its replicas; at last those whose primary is not there.
+// Each primary, then its replicas; last those whose primary is missing.
 std::vector<const ClusterServer*> by_primary(const std::vector<ClusterServer>& servers) {
   std::vector<const ClusterServer*> out;
   for (const ClusterServer& primary : servers) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every node answered, as a table for people.
+// The answers of all nodes, as a table for people.
 //
 // Thread rule: pure functions.
 
@@ -16,7 +16,7 @@
 
 namespace sheaf::cli {
 
-// The look of a table. A table that is wider continues below.
+// The look of a table. A wider one continues below.
 struct TableLook {
   bool colours = false;
   std::size_t width = 80;
@@ -24,19 +24,19 @@ struct TableLook {
 
 // Node, health, round trip, pool and clock difference.
 std::string nodes_table(const std::vector<NodeReport>& reports, TableLook look = {});
-// The same for a cluster whose servers decide, with role, epoch and slots in the place of the
-// clock. Each primary is followed by its replicas, which are set in and not asked.
+// The same for a cluster whose servers decide, with role, epoch and slots instead of the clock.
+// Each primary is followed by its replicas, which are indented and not asked.
 std::string nodes_table(const std::vector<NodeReport>& reports,
                         const std::vector<ClusterServer>& servers, TableLook look = {});
-// Of a server among the reports; null: it was not asked.
+// The report of one server; null: it was not asked.
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node);
 
-// Sentences about certificates that end within 14 days: those of servers, and our own once.
+// Sentences about certificates that end within 14 days: the servers', and once our own.
 std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,
                                               std::chrono::system_clock::time_point now);
 
-// One sentence when the node's clock is more than 30 s off: the store refuses writes whose
-// timestamp is over a minute ahead, so half of that is the time to say something.
+// One sentence if the node's clock is more than 30 s off. The store refuses writes whose timestamp
+// is over a minute ahead, so the warning comes at half of that.
 std::optional<std::string> clock_warning(const NodeReport& report);
 
 }  // namespace sheaf::cli

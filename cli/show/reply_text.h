@@ -1,7 +1,7 @@
 #pragma once
 
-// The reply to a command as text, in the form in which redis-cli writes to a file or a pipe: every
-// value on a line of its own, in the order of the reply, whatever is inside what.
+// The reply to a command as text, in the form that redis-cli writes to a file or a pipe: every
+// value on its own line, in the order of the reply, however deeply nested.
 //
 // Thread rule: pure function.
 
@@ -11,7 +11,7 @@
 
 namespace sheaf::cli {
 
-// Texts exactly as they are. Without a newline at the end.
+// Texts are unchanged. No newline at the end.
 std::string reply_text(const CommandReply& reply);
 
 }  // namespace sheaf::cli

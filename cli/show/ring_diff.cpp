@@ -17,7 +17,7 @@ namespace {
 
 using cluster::ClientNodeLocator;
 
-// How many of what is counted go from one position to another.
+// How many slots or keys go from one position to another.
 using Counts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
 
 Counts count_slots(std::span<const std::uint16_t> before, std::span<const std::uint16_t> after) {
@@ -97,7 +97,7 @@ namespace {
 
 constexpr const char* colours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
                                    "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#bab0ac"};
-constexpr double height = 420;  // of all keys
+constexpr double height = 420;  // for all keys
 constexpr double top = 70;
 constexpr double gap = 6;  // between nodes
 constexpr double left_x = 210;
@@ -124,7 +124,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A node's bar on one side: where it begins, and how much of it bands have taken.
+// A node's bar on one side: where it begins, and how much of it is covered by bands.
 struct Bar {
   double y = 0;
   double taken = 0;
@@ -154,7 +154,7 @@ class Drawing {
         "text-anchor=\"middle\" font-size=\"17\">" +
         percent(diff_.moved) + " of the keys move</text>\n" + label(left_x, "before", "end", 55) +
         label(right_x, "after", "start", 55);
-    // What stays lies below what moves.
+    // Bands that stay are drawn first, below those that move.
     for (const RingDiff::Node& node : diff_.nodes) {
       double stays = node.before;
       for (const KeyFlow& flow : diff_.flows) {

@@ -11,7 +11,7 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::string_view marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-constexpr char further_mark = '#';  // of all owners for whom there is no letter
+constexpr char further_mark = '#';  // for all owners without a letter
 constexpr char no_mark = '.';
 constexpr std::uint32_t slots_of_a_mark = 64;
 constexpr std::uint32_t marks_of_a_line = 64;
@@ -26,7 +26,7 @@ std::string range_text(const SlotRange& range) {
   return range.first == range.last ? text : text + "-" + std::to_string(range.last);
 }
 
-// Whom each slot belongs to: 0 for nobody, else the place among the owners + 1.
+// The owner of each slot: its index among the owners + 1, or 0 without an owner.
 std::vector<std::size_t> owner_of_slots(const std::vector<ClusterServer>& owners) {
   std::vector<std::size_t> owner_of(slots_of_a_cluster, 0);
   for (std::size_t i = 0; i < owners.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The slots of a cluster whose servers decide who owns what, as text for people.
+// The slots of a cluster whose servers decide who owns a key, as text for people.
 //
 // Thread rule: pure functions.
 
@@ -21,8 +21,8 @@ std::uint32_t count_slots(const std::vector<SlotRange>& ranges);
 std::string ranges_text(const std::vector<SlotRange>& ranges);
 
 // One row for each owner, with a letter, the number of its slots, its share and its simulated keys;
-// then all slots from the first to the last, a letter for each 64: of whoever owns most of them.
-// `owners` and `shares` belong together.
+// then all slots in order, with one letter for each 64 slots: that of the owner of most of them.
+// `owners` and `shares` have the same order.
 std::string slot_picture(const std::vector<ClusterServer>& owners,
                          const std::vector<NodeShare>& shares);
 

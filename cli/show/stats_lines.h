@@ -8,7 +8,7 @@
 
 namespace sheaf::cli {
 
-// Calls `take(name, value)` for each line; a value may hold blanks.
+// Calls `take(name, value)` for each line; a value may contain blanks.
 template <class Take>
 void for_each_stat(std::string_view lines, const Take& take) {
   while (!lines.empty()) {

@@ -12,13 +12,12 @@
 
 namespace sheaf::cli {
 
-// The form of the lines that `mset` reads, which the first one decides.
+// The form of the lines that `mset` reads; the first line decides it.
 enum class LineForm { json, tab };
-// The error is a phrase without the line's number.
+// An error is a phrase without the line's number.
 std::expected<LineForm, std::string> form_of_line(std::string_view first);
 
-// Up to the first tab it is the key, after it the value. The error is a phrase without the line's
-// number.
+// Key and value are separated by the first tab. An error is a phrase without the line's number.
 std::expected<KeyValue, std::string> parse_tab_line(std::string_view line);
 
 }  // namespace sheaf::cli

@@ -24,7 +24,7 @@ void append_row(std::string& out, const std::vector<Column>& columns,
   out += '\n';
 }
 
-// Three digits at least: "9.87", "98.7", "987".
+// At least three digits: "9.87", "98.7", "987".
 std::string three_digits(double number, const char* unit) {
   char text[48];
   const int digits = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;

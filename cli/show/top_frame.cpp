@@ -12,9 +12,9 @@ namespace sheaf::cli {
 
 namespace {
 
-constexpr std::size_t other_columns = 62;  // what the columns behind the node take
+constexpr std::size_t other_columns = 62;  // width of the columns after the node
 constexpr std::size_t shortest_node = 12;
-constexpr std::size_t frame_lines = 4;  // two of the head, the titles, the sum
+constexpr std::size_t frame_lines = 4;  // two for the head, one for the titles, one for the sum
 
 template <class Value, class Show>
 std::string or_dash(const std::optional<Value>& value, const Show& show) {

@@ -20,12 +20,12 @@ struct TopView {
   std::chrono::milliseconds interval{2'000};
 };
 
-// At most `lines` lines of at most `columns` columns, each with its end but the last. Nodes that
-// are down come first; of those that do not fit there is the number.
+// At most `lines` lines of at most `columns` columns, all but the last with a line end. Nodes that
+// are down come first; of nodes that do not fit only the number is shown.
 std::string top_frame(const std::vector<TopRow>& rows, const TopView& view);
 
-// "time=... node=... health=up ping_ms=0.12 ops=1234.5 hits=0.987 ...", without its end. What is
-// not known is left out.
+// "time=... node=... health=up ping_ms=0.12 ops=1234.5 hits=0.987 ...", without a line end. Unknown
+// figures are left out.
 std::string top_line(const TopRow& row, std::chrono::system_clock::time_point time);
 
 }  // namespace sheaf::cli

@@ -12,7 +12,7 @@ namespace {
 
 using Field = std::optional<std::uint64_t> TopSample::*;
 
-// Names of memcached's stats and of INFO. What stands twice is added.
+// Names in memcached's stats and in INFO. A field that appears twice gets the sum.
 struct StatRow {
   std::string_view name;
   Field field;
@@ -41,7 +41,7 @@ constexpr StatRow stats[] = {
     {"connected_clients", &TopSample::connections},
 };
 
-// "keys=12,expires=3,...", of INFO's db0.
+// "keys=12,expires=3,...", from INFO's db0.
 std::optional<std::uint64_t> keys_of(std::string_view database) {
   constexpr std::string_view label = "keys=";
   if (!database.starts_with(label)) return std::nullopt;

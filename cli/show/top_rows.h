@@ -1,7 +1,7 @@
 #pragma once
 
-// What `top` knows of each node: from two samples of what servers say of themselves, the rates in
-// between. A counter that has fallen means a server that was started again: it has no rate then.
+// What `top` knows about each node: the rates between two samples of its servers' statistics. A
+// counter that has fallen means that the server was restarted; it has no rate then.
 //
 // Thread rule: plain values and pure functions.
 
@@ -16,12 +16,12 @@
 
 namespace sheaf::cli {
 
-// Of one node at one moment. What the server did not tell is not there.
+// One node at one moment. Figures that the server did not report are empty.
 struct TopSample {
   std::string node;
   NodeHealth health = NodeHealth::connecting;
-  std::optional<std::chrono::nanoseconds> round_trip;  // none: it did not answer
-  std::optional<std::uint64_t> operations;             // since it was started
+  std::optional<std::chrono::nanoseconds> round_trip;  // empty: it did not answer
+  std::optional<std::uint64_t> operations;             // since it started
   std::optional<std::uint64_t> hits;
   std::optional<std::uint64_t> misses;
   std::optional<std::uint64_t> evictions;
@@ -33,15 +33,15 @@ struct TopSample {
 // One node between two samples.
 struct TopRow {
   TopSample now;
-  std::optional<double> operations;  // a second
-  std::optional<double> reads;       // a second, hits and misses
-  std::optional<double> hit_share;   // 0 .. 1; none: nothing was read
-  std::optional<double> evictions;   // a second
-  bool restarted = false;            // the server was started again in between
+  std::optional<double> operations;  // per second
+  std::optional<double> reads;       // per second, hits and misses
+  std::optional<double> hit_share;   // 0 .. 1; empty: nothing was read
+  std::optional<double> evictions;   // per second
+  bool restarted = false;            // the server restarted in between
 };
 
-// Calls `take(name, value, digits)` for each number of a row, an optional, in the order in which it
-// is written for machines; `digits`: behind the point of a text.
+// Calls `take(name, value, digits)` for each number of a row, an optional, in the order of the
+// output for machines; `digits`: after the decimal point in text.
 template <class Take>
 void for_each_figure(const TopRow& row, const Take& take) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -59,10 +59,10 @@ void for_each_figure(const TopRow& row, const Take& take) {
 // Reads "NAME VALUE" lines of memcached's stats, or of INFO on redis.
 void read_stats(std::string_view lines, TopSample& sample);
 
-// By node, in the order of `now`. A node without a sample before has no rates.
+// One row per node, in the order of `now`. A node without an earlier sample has no rates.
 std::vector<TopRow> top_rows(const std::vector<TopSample>& before,
                              const std::vector<TopSample>& now, std::chrono::nanoseconds passed);
-// All of them as one, without a name, health and round trip. What one lacks is left out of the sum.
+// The sum of all rows, without a name, health and round trip. It ignores figures that a row lacks.
 TopRow total(const std::vector<TopRow>& rows);
 
 }  // namespace sheaf::cli

@@ -19,7 +19,7 @@ ExitCode exit_code(const Error& error) noexcept {
 }
 
 std::string sentence_of(const Error& error) {
-  // What is not allowed needs no more words than what and why.
+  // An invalid request needs only the text: what is wrong, and why.
   const bool plain = error.outcome == Outcome::invalid && error.node.empty() && !error.text.empty();
   return plain ? error.text : error.message();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Exit codes of the program, and how errors of the client map to them and to sentences. docs/cli.md
+// Exit codes of the program, and how the client's errors map to them and to sentences. docs/cli.md
 // has the table.
 //
 // Thread rule: pure functions and plain values.
@@ -16,22 +16,22 @@ enum class ExitCode : int {
   done = 0,      // Done; for mget: every key has an answer, absent included.
   negative = 1,  // The key is absent, or the condition did not hold.
   usage = 2,     // Usage, invalid key, value, URI or configuration, not supported by the endpoint.
-  failed = 3,    // Not reached, timed out, refused by the server; of several keys some may be done.
+  failed = 3,    // Not reached, timed out, refused by the server; some of several keys may be done.
                  // Or standard output could not be written, whatever was done before.
   unknown = 4,   // A write may have happened, or happen later.
-  closed_pipe = 141,  // As of a program that SIGPIPE ends.
+  closed_pipe = 141,  // As if SIGPIPE had ended the program.
 };
 
-// As of a program that `signal` ends.
+// As if `signal` had ended the program.
 constexpr ExitCode ended_by(int signal) noexcept { return static_cast<ExitCode>(128 + signal); }
 
-// What one failed operation means for the caller of the program.
+// The exit code for one failed operation.
 ExitCode exit_code(const Error& error) noexcept;
 
-// "not sent: timed out after 50 ms at b1:1883"; of what is not allowed the text alone.
+// "not sent: timed out after 50 ms at b1:1883"; the text alone for an invalid request.
 std::string sentence_of(const Error& error);
 
-// Adds up how the keys of a batch ended.
+// Counts how the keys of a batch ended.
 class Tally {
  public:
   void add_success() noexcept { ++answered_; }
@@ -41,7 +41,7 @@ class Tally {
   std::size_t answered() const noexcept { return answered_; }
   std::size_t failures() const noexcept { return misused_ + failed_ + unknown_; }
   // done if nothing failed; unknown if that is the outcome of any key; usage if nothing was
-  // answered and every failure is the caller's own mistake; failed otherwise.
+  // answered and every failure is the caller's mistake; failed otherwise.
   ExitCode exit_code() const noexcept;
 
  private:

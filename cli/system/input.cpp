@@ -12,7 +12,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// As read(2), but waits for a descriptor that does not block.
+// Like read(2), but waits if the descriptor does not block.
 ssize_t read_waiting(int descriptor, char* to, std::size_t size) {
   for (;;) {
     const ssize_t got = ::read(descriptor, to, size);
@@ -33,7 +33,7 @@ std::expected<std::string, std::string> read_all(int descriptor, std::size_t lim
   std::string text;
   std::size_t used = 0;
   for (;;) {
-    // One byte above the limit is asked for, to distinguish "exactly the limit" from "more".
+    // Asks for one byte above the limit, to distinguish "exactly the limit" from "more".
     if (text.size() - used < step) text.resize(std::min(std::max(2 * used, step), limit + 1));
     const ssize_t got = read_waiting(descriptor, text.data() + used, text.size() - used);
     if (got == 0) break;

@@ -14,7 +14,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// Waits until a descriptor that the caller made non-blocking takes bytes again.
+// Waits until a descriptor that the caller made non-blocking accepts bytes again.
 void wait_writable(int descriptor) {
   pollfd wanted{.fd = descriptor, .events = POLLOUT, .revents = 0};
   (void)poll(&wanted, 1, -1);
@@ -43,7 +43,7 @@ bool has_colours(int descriptor) {
          (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-// Line feeds and tabs stay, and so does UTF-8 but for its control characters, U+0080 to U+009F.
+// Keeps line feeds, tabs and UTF-8, except its control characters, U+0080 to U+009F.
 std::string shown(std::string_view bytes) {
   const bool text = is_utf8(bytes);
   const auto at = [&](std::size_t i) {
@@ -133,9 +133,9 @@ void show_status(std::string_view text) {
 void prepare_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // Descriptors are handed out from the lowest number, so this open() gets the missing one.
-    // Input can only be written and output only be read: using them is an error, as it is of
-    // closed ones, not an empty input and not silently gone.
+    // open() returns the lowest free number, which is the missing one. The input is opened for
+    // writing only and the output for reading only. So using them is an error, like using closed
+    // ones, and neither an empty input nor lost output.
     const int flags = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (open("/dev/null", flags) == -1) _exit(3);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Standard output and error of the program: every byte is accounted for, a reader that went away or
-// a full disk is an error and never a signal.
+// Standard output and error of the program. No byte is lost silently: a reader that went away or a
+// full disk is an error and never a signal.
 //
 // Thread rule: one thread at a time.
 
@@ -11,7 +11,7 @@
 
 namespace sheaf::cli {
 
-// Buffered writer on a descriptor. The first error sticks; everything after it is discarded.
+// Buffered writer on a descriptor. It keeps the first error and discards everything after it.
 class Output {
  public:
   explicit Output(int descriptor);
@@ -19,17 +19,17 @@ class Output {
   void write(std::string_view bytes);
   // Writes `text` and a newline.
   void line(std::string_view text);
-  // Writes a value: on a terminal a line with what could control it as \xNN, else the bytes alone.
+  // Writes a value: to a terminal a line with control characters as \xNN, else the bytes alone.
   void value(std::string_view bytes, bool raw = false);
-  // The same as one of many, which a line ends in any case.
+  // The same for one of many values; a line end always follows.
   void value_line(std::string_view bytes, bool raw = false);
-  // Hands the buffer to the kernel. False if anything was ever lost.
+  // Passes the buffer to the kernel. False if anything was ever lost.
   bool flush();
 
-  // Into a terminal, and neither NO_COLOR nor TERM=dumb forbids it.
+  // True on a terminal, unless NO_COLOR or TERM=dumb forbids it.
   bool colours() const;
   bool failed() const noexcept { return error_ != 0; }
-  // errno of the first failed write, 0 if there was none.
+  // errno of the first failed write; 0: no error.
   int error() const noexcept { return error_; }
 
  private:
@@ -42,16 +42,16 @@ class Output {
   std::string buffer_;
 };
 
-// One sentence on standard error, after the program's name and with a full stop at its end. Bytes
-// that could control a terminal are escaped. Errors of standard error are ignored.
+// Prints one sentence on standard error, after the program's name and with a full stop at its end.
+// Escapes bytes that could control a terminal. Ignores errors of standard error.
 void complain(std::string_view sentence);
 
-// A line at the bottom of the terminal of standard error, which the next one or a sentence takes
-// the place of; empty: none.
+// A line at the bottom of the terminal of standard error; the next one or a sentence replaces it.
+// Empty: removes it.
 void show_status(std::string_view text);
 
-// Standard input, output and error exist afterwards, so that no socket of the client ever gets one
-// of their numbers; reading an input and writing to an output that the caller had closed fails.
+// Afterwards standard input, output and error exist, so that no socket of the client gets one of
+// their numbers. If the caller had closed standard input or output, reading or writing it fails.
 // SIGPIPE is ignored.
 void prepare_standard_streams();
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a long command shows while it works, and how Ctrl-C ends it between two parts.
+// How a long command shows its progress, and how Ctrl-C ends it between two parts.
 //
 // Thread rule: one thread.
 
@@ -12,8 +12,8 @@
 
 namespace sheaf::cli {
 
-// While it lives, SIGINT and SIGTERM do not end the program but are remembered, once: the second
-// one ends it. Reads of standard input return with EINTR.
+// During its lifetime, the first SIGINT or SIGTERM is only recorded, and a second one ends the
+// program. Reads of standard input return with EINTR.
 class Interrupts {
  public:
   Interrupts();
@@ -21,7 +21,7 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // 0: none came.
+  // 0: no signal yet.
   static int signal() noexcept;
 
  private:
@@ -29,16 +29,17 @@ class Interrupts {
 };
 
 // One line at the bottom of the terminal of standard error, at most four times a second: how many
-// are done, how many a second, and how long the rest will take. Elsewhere it shows nothing.
+// are done, how many per second, and how long the rest will take. Shows nothing if that is not a
+// terminal.
 class Progress {
  public:
-  // `bytes` of input there are in all; 0: nobody knows.
+  // `bytes`: the size of the input; 0: unknown.
   Progress(const char* noun, std::uint64_t bytes);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // So many things are done, which came from so many bytes of input.
+  // `done` things are done; they came from `bytes` bytes of input.
   void show(std::uint64_t done, std::uint64_t bytes);
 
  private:

@@ -10,14 +10,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the links of `path` lead, also if there is no file yet. A ring of links stays a link.
+// Where the links of `path` lead, even if there is no file yet. A ring of links is left a link.
 fs::path behind_links(fs::path path) {
   constexpr int most_links = 40;  // as many as Linux follows
   std::error_code failed;
   for (int i = 0; i < most_links && fs::is_symlink(path, failed); ++i) {
     const fs::path next = fs::read_symlink(path, failed);
     if (failed) break;
-    path = path.parent_path() / next;  // an absolute one takes the place of all
+    path = path.parent_path() / next;  // an absolute path replaces all
   }
   return path;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// A file that is replaced as a whole: who reads it meanwhile reads the old one or the new one.
+// A file that is replaced as a whole: a reader sees the old one or the new one.
 //
-// Thread rule: none but what the caller keeps: one writer of a path at a time.
+// Thread rule: the caller allows one writer of a path at a time.
 
 #include <optional>
 #include <string>
@@ -12,11 +12,11 @@ namespace sheaf::cli {
 
 // Why a file was not replaced.
 struct NotReplaced {
-  bool allowed = true;  // false: what is there is not a regular file, and stays
+  bool allowed = true;  // false: the existing thing is not a regular file, and is kept
   std::string sentence;
 };
 
-// Links are followed, and the file that they lead to is replaced.
+// Follows links, and replaces the file that they lead to.
 std::optional<NotReplaced> replace_file(const std::string& path, std::string_view text);
 
 }  // namespace sheaf::cli

@@ -15,8 +15,8 @@ constexpr std::array ends = {SIGINT, SIGHUP};
 Signals::Signals() : blocked_({SIGTERM, SIGCHLD}, ends) {}
 
 Signals::~Signals() {
-  // What is still pending has been answered: the program is ending. Left in place it would kill us
-  // as soon as the mask is gone.
+  // Pending signals have been answered: the program is ending. Left in place, they would kill it as
+  // soon as the mask is restored.
   while (wait(std::chrono::milliseconds(0)) != Event::none) {
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Signals as something to wait for, in place of handlers that interrupt.
+// Signals to wait for, instead of handlers that interrupt.
 //
 // Thread rule: made and used by the main thread while it is the only one; threads made later
 // inherit the mask and so leave these signals to it.
@@ -12,8 +12,8 @@
 
 namespace sheaf::cli {
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked, and wait() returns them. SIGINT
-// and SIGHUP stay ignored if the caller had them ignored (nohup, a shell's background job).
+// During its lifetime, SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked, and wait() returns them.
+// SIGINT and SIGHUP stay ignored if the caller had ignored them (nohup, a shell's background job).
 class Signals {
  public:
   Signals();
@@ -22,9 +22,9 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   enum class Event { none, child, end };
-  // The next event; none after `timeout`. A negative timeout waits for ever.
+  // The next event; none after `timeout`. A negative timeout waits forever.
   Event wait(std::chrono::milliseconds timeout) const;
-  // The mask that was in force before.
+  // The previous mask.
   const sigset_t& before() const noexcept { return blocked_.before(); }
 
  private:

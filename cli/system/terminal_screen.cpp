@@ -8,7 +8,7 @@ namespace sheaf::cli {
 
 namespace {
 
-// The sequences of xterm, which all terminals of today know.
+// The sequences of xterm, which all modern terminals understand.
 constexpr std::string_view enter = "\x1b[?1049h\x1b[?25l";  // another screen, no cursor
 constexpr std::string_view leave = "\x1b[?25h\x1b[?1049l";
 constexpr std::string_view home = "\x1b[H";
@@ -17,7 +17,7 @@ constexpr std::string_view clear_below = "\x1b[J";
 
 }  // namespace
 
-// Ctrl-Z would leave the screen as it is to the shell: it does nothing here.
+// Disables Ctrl-Z, which would leave this screen to the shell.
 TerminalScreen::TerminalScreen(int in, Output& out)
     : in_(in), out_(out), keys_(tcgetattr(in, &before_) == 0) {
   if (keys_) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A terminal as a screen of its own, which is given back as it was.
+// A full-screen view in a terminal, which is restored at the end.
 //
 // Thread rule: one thread, one object at a time.
 
@@ -16,7 +16,7 @@ namespace sheaf::cli {
 
 class TerminalScreen {
  public:
-  // `in`: descriptor of the keys, which is left alone if it is no terminal.
+  // `in`: descriptor of the keys; unchanged if it is not a terminal.
   TerminalScreen(int in, Output& out);
   ~TerminalScreen();
   TerminalScreen(const TerminalScreen&) = delete;
@@ -28,9 +28,9 @@ class TerminalScreen {
   };
   static Size size();
 
-  // In the place of what it shows.
+  // Replaces what is shown.
   void show(std::string_view frame);
-  // Waits for so long, or until a key or a signal comes. True: the key `q`.
+  // Waits that long, or until a key or a signal arrives. True: the key `q`.
   bool wait_for_q(std::chrono::milliseconds time) const;
 
  private:

@@ -19,7 +19,7 @@ AsyncLeader::AsyncLeader(ComputeService& service, Caller& caller, Terms terms, R
       pending_(std::make_shared<PendingCompute>(service.context,
                                                 static_cast<PendingCompute::Leader&>(*this))) {}
 
-// The leader may be gone as soon as its right is offered, and when its plan has started.
+// The leader may be gone once its right is offered, and once its plan has started.
 void AsyncLeader::begin(ComputeService& service, Caller& caller, Terms terms, Right right,
                         const Times& times, const std::shared_ptr<const AsyncCompute>& function,
                         AsyncLeader*& its_leader, Now now) {
@@ -31,7 +31,8 @@ void AsyncLeader::begin(ComputeService& service, Caller& caller, Terms terms, Ri
   service.context.dispatcher().deliver([pending, function] { run(pending, *function); });
 }
 
-// By the dispatcher. What the function throws is the dispatcher's; its ComputeDone is gone by then.
+// Runs on the dispatcher. What the function throws goes to the dispatcher; its ComputeDone is
+// destroyed by then.
 void AsyncLeader::run(const std::shared_ptr<PendingCompute>& pending,
                       const AsyncCompute& function) {
   if (!pending->begin()) return;
@@ -75,7 +76,7 @@ void AsyncLeader::settle(std::optional<std::string> value, Now now) {
   run_->resume(now);
 }
 
-// Of a function that was taken back. Its caller is told at once, and the right is given back.
+// For a function that was taken back: informs the caller at once, and gives the right back.
 void AsyncLeader::give_up(Reason reason, std::string text, Now now) {
   Error error = runtime::local_error(Outcome::not_sent, reason, std::move(text));
   error.elapsed = now.mono - times_.started;
@@ -84,7 +85,7 @@ void AsyncLeader::give_up(Reason reason, std::string text, Now now) {
 }
 
 void AsyncLeader::cancel(Now now) {
-  if (!plan_.computing()) return run_->cancel(now);  // what was made is returned
+  if (!plan_.computing()) return run_->cancel(now);  // the computed value is returned
   if (pending_->take_back()) return give_up(Reason::cancelled, {}, now);
   Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
   error.elapsed = now.mono - times_.started;

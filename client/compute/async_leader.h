@@ -1,9 +1,9 @@
 #pragma once
 
-// AsyncLeader: a caller that won the right to compute and whose function computes elsewhere: it
-// offers the right, has the dispatcher begin the function, stores what comes of it, and ends the
-// flight. It owns itself, and outlives its caller: a stop token ends the call, but not a function
-// that has begun, whose value others wait for.
+// AsyncLeader: a caller that won the right to compute and whose function computes elsewhere. It
+// offers the right, has the dispatcher start the function, stores the result, and ends the flight.
+// It owns itself and outlives its caller: a stop token ends the call, but not a function that has
+// begun, since others wait for its value.
 //
 // Thread rule: under the baton.
 
@@ -25,24 +25,23 @@ class AsyncLeader final : private calls::ProcedureOwner,
  public:
   class Caller {
    public:
-    // One of the two, once; the leader is nothing to it then.
+    // Exactly one of the two is called, once; the leader must not be used afterwards.
     virtual void on_led(Result<Value> out, Now now) = 0;
-    // A caller that computes where it waits has the right now.
+    // A caller that computes where it waits has taken the right.
     virtual void on_taken(Now now) = 0;
 
    protected:
     ~Caller() = default;
   };
 
-  // When the call began, until when its function should begin, and how long it may store.
+  // When the call began, when its function must have begun, and how long it may store.
   struct Times {
     Deadline started{0};
     Deadline begin_by{0};
     std::chrono::nanoseconds storing{0};
   };
 
-  // Tells the caller, which may be before this returns. `leader`: what the caller may cancel until
-  // then.
+  // Informs the caller, perhaps before this returns. Until then the caller may cancel `leader`.
   static void begin(ComputeService& service, Caller& caller, Terms terms, Right right,
                     const Times& times, const std::shared_ptr<const AsyncCompute>& function,
                     AsyncLeader*& leader, Now now);
@@ -51,7 +50,7 @@ class AsyncLeader final : private calls::ProcedureOwner,
   AsyncLeader(const AsyncLeader&) = delete;
   AsyncLeader& operator=(const AsyncLeader&) = delete;
 
-  // The caller's token was asked to stop. It is told before this returns.
+  // The caller's token was asked to stop. The caller is informed before this returns.
   void cancel(Now now);
 
  private:
@@ -67,7 +66,7 @@ class AsyncLeader final : private calls::ProcedureOwner,
   void tell(Result<Value> out, Now now);
 
   ComputeService& service_;
-  Caller* caller_;  // null: it has been told
+  Caller* caller_;  // null: already informed
   const Terms terms_;
   const Right right_;
   const Times times_;

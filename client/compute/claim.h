@@ -1,6 +1,6 @@
 #pragma once
 
-// Claim: what a caller that found its key absent comes to: a value, or the right to compute one.
+// Claim: the result for a caller whose key was absent: a value, or the right to compute one.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -15,24 +15,24 @@
 
 namespace sheaf::client::compute {
 
-// What a leader has made, for all who wait.
+// The value a leader has made, for all that wait.
 using SharedValue = std::shared_ptr<const Value>;
 
-// The right to compute: what was won, and is given back or used by SettlePlan.
+// The right to compute. It is won, and then used or given back by SettlePlan.
 struct Right {
   bool by_lease = false;
   std::string version;   // of the lease, or of the guard
-  std::string holder{};  // the guard's text: nobody else's
+  std::string holder{};  // the guard's text, unique to this holder
 };
 
-// One of the three.
+// Exactly one of the three is set.
 struct Claim {
   std::optional<Value> value{};
   SharedValue shared{};  // another caller of this client has made it
   std::optional<Right> right{};
 };
 
-// Of one without a right. What is shared is copied, so this is not for the baton.
+// For a claim without a right. Copies a shared value, so do not call it under the baton.
 inline Value value_of(Claim claim) {
   return claim.shared != nullptr ? *claim.shared : std::move(*claim.value);
 }

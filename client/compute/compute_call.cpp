@@ -56,7 +56,7 @@ void ComputeCall::finish(Out out) {
   end_.ended();
 }
 
-// The dispatcher may have it, too; who has it last destroys it.
+// The dispatcher may hold the function, too; the last owner destroys it.
 ComputeCall::Out ComputeCall::take() {
   service_.context.dispatcher().deliver([function = std::move(function_)] {});
   return std::move(*out_);

@@ -1,16 +1,16 @@
 #pragma once
 
-// ComputeControls: the rules by which nobody waits in vain for a computation. Only tests switch one
-// off, to show what is lost then.
+// ComputeControls: the rules that keep every caller from waiting in vain for a computation. Only
+// tests switch one off, to show what is lost without it.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
 namespace sheaf::client::compute {
 
 struct ComputeControls {
-  bool tell_all = true;  // a value goes to everybody who waits for it
-  bool pass_on = true;   // the next in line hears that the leader has left without a value
-  bool lend = true;      // who waits on its stack may take a right whose function has not begun
+  bool tell_all = true;  // a value goes to all that wait for it
+  bool pass_on = true;   // if the leader leaves without a value, the next in line leads
+  bool lend = true;      // a blocking caller may take a right before its function begins
 };
 
 }  // namespace sheaf::client::compute

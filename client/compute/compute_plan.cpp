@@ -20,10 +20,10 @@ using protocol::Verb;
 using std::chrono::milliseconds;
 
 constexpr std::string_view guard_suffix = ":sheaf-lease";
-// memcached's longest key that may hold any byte, in both protocols.
+// The longest memcached key that may hold any byte, in both protocols.
 constexpr std::size_t longest_guard = 186;
 
-// Between two looks at what another computes.
+// Between two checks for a value that another caller computes.
 constexpr Deadline first_pause = milliseconds(5);
 constexpr Deadline longest_pause = milliseconds(100);
 
@@ -54,7 +54,7 @@ OwnedOperation remove_guard(const Terms& terms, const std::string& holder,
   return operation;
 }
 
-// Everything goes to the node of the value's key, or to a stand-in of that node.
+// All commands go to the node of the value's key, or to the stand-in of that node.
 calls::Command command_of(const Terms& terms, const OwnedOperation& operation) {
   calls::Command command;
   command.operation = operation.view();
@@ -63,14 +63,14 @@ calls::Command command_of(const Terms& terms, const OwnedOperation& operation) {
   return command;
 }
 
-// A guard whose version is not known is left to end by itself.
+// A guard of unknown version is left to expire.
 bool can_remove_guard(const Terms& terms, const std::string& version) {
   return !terms.versions || !version.empty();
 }
 
 }  // namespace
 
-// A longer key is named by two hashes; should two keys meet there, one waits for nothing.
+// A longer key is represented by two hashes. If those of two keys collide, one waits needlessly.
 std::string guard_of(std::string_view key) {
   std::string guard(key);
   if (guard.size() + guard_suffix.size() > longest_guard) {
@@ -143,7 +143,7 @@ void ClaimPlan::give(const socket::Completion& answer) {
   finish(std::move(claim));
 }
 
-// Half to all of a pause that doubles.
+// Pauses for a random half to all of a time that doubles.
 void ClaimPlan::pause(Now now) {
   const Deadline full = std::min(first_pause * (1 << std::min(pauses_++, 10u)), longest_pause);
   const auto half = static_cast<std::uint64_t>(full.count() / 2);
@@ -163,7 +163,7 @@ void ClaimPlan::on_lease(const socket::Completion& answer) {
       return there ? give(answer) : pause(answer.now);
     case Lease::none:
       if (there) return give(answer);
-      terms_.leases = false;  // a server that keeps none
+      terms_.leases = false;  // this server has no leases
       return begin();
   }
 }
@@ -219,8 +219,8 @@ void ClaimPlan::on_deadline(Now now) {
   finish(Failure(std::move(error)));
 }
 
-// A request that is under way ends at once, and its answer is the outcome. A guard of ours would
-// keep others waiting.
+// A request under way ends at once, with its answer as the outcome. A guard of ours would keep
+// others waiting, so it is removed.
 bool ClaimPlan::on_cancel(Now now) {
   frees_guard_ = phase_ == Phase::rereading && can_remove_guard(terms_, guard_version_);
   if (!waits()) return true;
@@ -303,7 +303,7 @@ void SettlePlan::ask(Phase phase, OwnedOperation operation) {
   wanted_ = true;
 }
 
-// A lease that was used is gone; one that was not would keep others waiting.
+// A used lease is gone; an unused one would keep others waiting.
 void SettlePlan::free() {
   if (right_.by_lease) {
     OwnedOperation lease = on_key(Verb::remove, terms_.key, due_);
@@ -330,7 +330,7 @@ void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
   free();
 }
 
-// The value is there, and others wait for it: it is stored all the same.
+// The value exists and others wait for it, so it is still stored.
 bool SettlePlan::on_cancel(Now) {
   cancelled_ = true;
   if (phase_ == Phase::storing) value_ = operation_.value;

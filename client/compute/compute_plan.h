@@ -1,17 +1,17 @@
 #pragma once
 
-// How one process among many gets to compute the value of a key that is absent: ClaimPlan ends with
-// the value, with the right to compute it, or with an error; SettlePlan stores what was computed,
-// or gives the right back.
+// How one of many processes gets to compute the value of an absent key. ClaimPlan ends with the
+// value, with the right to compute it, or with an error. SettlePlan stores the computed value, or
+// gives the right back.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
-// The right is a lease. memcached's meta protocol has leases: who first asks for an absent key wins
-// one, and stores with the version that came with it. Elsewhere it is a key beside the value's, on
-// the same node, which only one can create. Both end by themselves if their holder dies.
+// The right is a lease. memcached's meta protocol has leases: the first caller that asks for an
+// absent key wins one, and stores with the version that came with it. For other servers it is a
+// guard key on the same node, which only one caller can create. Both expire if their holder dies.
 //
-// In one client only the leader claims. A ClaimPlan of another caller follows: it waits for the
-// leader's value, for the lead, or for a right that was won already (single_flight.h tells it).
+// In one client only the leader claims. The ClaimPlan of any other caller follows: it waits for the
+// leader's value, for the lead, or for a right already won. single_flight.h reports these.
 //
 // ClaimPlan:
 //
@@ -21,7 +21,7 @@
 // | following | on_value()                     | value                           | done      |
 // | following | on_right()                     | compute                         | done      |
 // | following | on_lead()                      | as start of the leader          | ...       |
-// | start     | leases may be had              | lease KEY                       | leasing   |
+// | start     | leases are available           | lease KEY                       | leasing   |
 // | start     | else                           | get KEY                         | reading   |
 // | leasing   | a value, not ours to renew     | value                           | done      |
 // | leasing   | won                            | compute, with its version       | done      |
@@ -41,7 +41,7 @@
 // | rereading | on_cancel()                    | the same; remove GUARD, unheard | done      |
 // | any       | error                          | the same                        | done      |
 //
-// SettlePlan, whose right is there, and whose value is if it was computed on the caller's stack:
+// SettlePlan. It starts with the right, and with a value if that was computed on the stack:
 //
 // | phase     | input                          | then                            | next      |
 // |-----------|--------------------------------|---------------------------------|-----------|
@@ -54,10 +54,10 @@
 // | storing   | an answer, and it is a lease   |                                 | done      |
 // | storing   | else                           | remove GUARD                    | freeing   |
 // | freeing   | an answer                      |                                 | done      |
-// | storing,  | on_cancel()                    | it goes on unheard              | done      |
+// | storing,  | on_cancel()                    | finishes unheard                | done      |
 // | freeing   |                                |                                 |           |
 //
-// A value is stored only if nobody stored another meanwhile: a computation that outlived its lease
+// A value is stored only if no other was stored meanwhile: a computation that outlived its lease
 // changes nothing.
 //
 // Pure: no socket, clock, entropy, thread or callback.
@@ -85,19 +85,19 @@ namespace sheaf::client::compute {
 struct Terms {
   std::string key;
   std::string guard;   // guard_of(key)
-  std::string holder;  // of the guard: nobody else's text
+  std::string holder;  // the guard's value, unique to this holder
   std::chrono::milliseconds lease{10'000};
   std::chrono::milliseconds ttl{0};  // of the value; 0 = never expires
-  bool leases = false;               // worth asking; a node may still have none
+  bool leases = false;               // worth trying; a node may still have none
   bool versions = false;             // the guard is removed by its version, else by its value
-  std::size_t longest_value = std::numeric_limits<std::size_t>::max();  // that is stored
+  std::size_t longest_value = std::numeric_limits<std::size_t>::max();  // to store
   std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
 };
 
-// The key beside KEY that guards its computation: at most 250 bytes.
+// The key that guards the computation of `key`: at most 250 bytes.
 std::string guard_of(std::string_view key);
 
-// Whether another caller of this client leads.
+// The caller leads, or follows another caller of this client.
 enum class Place : bool { leader, follower };
 
 class ClaimPlan final : public calls::Procedure {
@@ -116,7 +116,7 @@ class ClaimPlan final : public calls::Procedure {
   bool done() const override { return phase_ == Phase::done; }
   Out take_out() { return std::move(*out_); }
 
-  // Of a follower. Without effect once it is done.
+  // For a follower. No effect once it is done.
   void on_lead();
   void on_value(SharedValue value);
   void on_right(Right right);  // also before start()
@@ -147,9 +147,9 @@ class ClaimPlan final : public calls::Procedure {
   Random random_;
   const Place place_;
   Phase phase_ = Phase::idle;
-  protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
+  protocol::OwnedOperation operation_;  // in flight, or waiting to be polled
   bool wanted_ = false;
-  bool frees_guard_ = false;  // at the end; nobody waits for the answer
+  bool frees_guard_ = false;  // at the end; the answer is ignored
   unsigned pauses_ = 0;
   Deadline wake_ = never;
   std::string guard_version_;
@@ -158,10 +158,10 @@ class ClaimPlan final : public calls::Procedure {
 
 class SettlePlan final : public calls::Procedure {
  public:
-  using Out = Value;  // an empty one if none was made
-  // Without a value the right is given back.
+  using Out = Value;  // empty if none was made
+  // Without a value, gives the right back.
   SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due);
-  // It is computed elsewhere, and should begin by then.
+  // The value is computed elsewhere; that should begin by `begin_by`.
   SettlePlan(Terms terms, Right right, Deadline begin_by);
 
   void start(Now now) override;
@@ -174,14 +174,14 @@ class SettlePlan final : public calls::Procedure {
   bool done() const override { return phase_ == Phase::done || cancelled_; }
   Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
 
-  // What is computed elsewhere.
+  // True while the value is computed elsewhere.
   bool computing() const noexcept { return phase_ == Phase::computing; }
-  // It should have begun by now. The owner says that it has, or ends it.
+  // True if the computation should have begun by now. The owner then calls on_begun() or ends it.
   bool overdue() const noexcept { return overdue_; }
   void on_begun() noexcept;
-  // It has ended, with a value or without; storing may last until `due`.
+  // The computation has ended, with or without a value; storing may take until `due`.
   void on_made(std::optional<std::string> value, Deadline due);
-  // The right is somebody else's now, or is left to end by itself.
+  // Another caller has the right now, or it is left to expire.
   void abandon() noexcept;
 
  private:
@@ -192,13 +192,13 @@ class SettlePlan final : public calls::Procedure {
 
   Terms terms_;
   Right right_;
-  std::optional<std::string> value_;  // while storing it is in operation_
+  std::optional<std::string> value_;  // while storing, it is in operation_
   Deadline due_ = never;
   Deadline begin_by_ = never;
   bool elsewhere_ = false;
   bool overdue_ = false;
   Phase phase_ = Phase::idle;
-  protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
+  protocol::OwnedOperation operation_;  // in flight, or waiting to be polled
   bool wanted_ = false;
   bool cancelled_ = false;
   Version stored_;

@@ -2,7 +2,7 @@
 
 // ComputeService: what the computations of one client share.
 //
-// Thread rule: the calls from any thread; the parts as they say.
+// Thread rule: the functions from any thread; the members as marked.
 
 #include <chrono>
 #include <string>
@@ -34,12 +34,12 @@ struct ComputeService {
   Random random;         // under the baton
 };
 
-// As Client::get_or_compute.
+// Implements Client::get_or_compute.
 Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const ComputeOptions& options,
                              const MoveOnlyFunction<std::string()>& compute);
 
-// As AsyncClient::get_or_compute.
+// Implements AsyncClient::get_or_compute.
 Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
                                   std::string_view key, const ComputeOptions& options,
                                   AsyncCompute compute);

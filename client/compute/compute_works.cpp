@@ -30,8 +30,8 @@ void JoinFlight::on_progress(calls::ProcedureRun& run, Now now) {
   end_.ended();
 }
 
-// The lead is taken up in a task of its own: if nobody can claim, a crowd that waits would
-// otherwise lead one inside the other.
+// The lead is taken up in a task of its own. Otherwise, if no caller can claim, a waiting crowd
+// would recurse, each lead inside the one before.
 void JoinFlight::on_lead(Now) {
   leads_ = true;
   service_.context.lane().post(*this);

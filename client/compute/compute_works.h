@@ -1,7 +1,7 @@
 #pragma once
 
-// What a computation does, as Works: to join those who miss a key, until there is a value or the
-// right to compute one, and to settle what a caller has computed on its stack.
+// The Works of a computation: one joins the callers that miss a key, until there is a value or the
+// right to compute one; the other settles what a caller has computed on its stack.
 //
 // Thread rule: as every Work.
 
@@ -23,7 +23,7 @@ struct JoinTimes {
   Deadline due{0};
 };
 
-// Comes to a claim. Who has the right leads, and ends the flight.
+// Ends with a claim. A caller that gets the right leads, and ends the flight.
 class JoinFlight final : private calls::ProcedureOwner,
                          private SingleFlight::Member,
                          private socket::Lane::Task {
@@ -63,7 +63,7 @@ class SettleRight final : private calls::WorkEnd {
  public:
   using Out = Value;
 
-  // Without a value the next in line computes. Storing may last until `due`.
+  // Without a value, the next in line computes. Storing may take until `due`.
   SettleRight(calls::WorkEnd& end, ComputeService& service, const Terms& terms, Right right,
               std::optional<std::string> made, Deadline due);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// DoneHandle: what the copies of a ComputeDone share. When the last of them has gone, a computation
-// that has not ended has failed.
+// DoneHandle: what the copies of a ComputeDone share. If the last of them is destroyed before the
+// computation has ended, the computation has failed.
 //
 // Thread rule: any thread.
 

@@ -1,5 +1,5 @@
-// get_or_compute: a caller that waits and computes on its own stack, and one that does neither.
-// Both join the same flight of their client, and the plans agree with other processes.
+// get_or_compute, for a caller that waits and computes on its own stack and for one that does
+// neither. Both join the same flight of their client; the plans coordinate with other processes.
 
 #include <utility>
 
@@ -35,7 +35,7 @@ std::optional<Error> check(std::string_view key, const ComputeOptions& options, 
   return std::nullopt;
 }
 
-// The holder of the guard is drawn by who claims.
+// Does not set the guard's holder: the claiming caller draws it.
 Terms terms_of(const runtime::Context& context, std::string_view key, const ComputeOptions& options,
                std::shared_ptr<void> parent) {
   const ClusterConfig& config = context.config();
@@ -52,7 +52,7 @@ Terms terms_of(const runtime::Context& context, std::string_view key, const Comp
   return terms;
 }
 
-// What was computed here is returned whether or not it can be stored.
+// The computed value is returned whether or not it can be stored.
 Value settle(ComputeService& service, const Terms& terms, const ComputeOptions& options,
              Right right, std::optional<std::string> made) {
   runtime::Context& context = service.context;
@@ -63,7 +63,7 @@ Value settle(ComputeService& service, const Terms& terms, const ComputeOptions& 
       .wait(options.stop);
 }
 
-// For one without a right.
+// For a claim without a right.
 struct ValueOf {
   Result<Value> operator()(Result<Claim> claim) const {
     return std::move(claim).transform(value_of);

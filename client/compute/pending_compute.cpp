@@ -17,7 +17,7 @@ PendingCompute::PendingCompute(runtime::Context& context, Leader& leader)
     : context_(&context), leader_(&leader) {}
 
 void PendingCompute::finish(Result<std::string> made) {
-  if (process_.forked()) return;  // the mutex may be held for ever
+  if (process_.forked()) return;  // the mutex may be held forever
   const sync::MutexLock lock(mutex_);
   if (context_ == nullptr || made_) return;
   made_.emplace(std::move(made));

@@ -1,15 +1,15 @@
 #pragma once
 
 // PendingCompute: one run of a user's function that may end later, on any thread. The dispatcher
-// begins it, a ComputeDone ends it, and the leader hears of it under the baton, unless it has lost
-// interest.
+// begins it, a ComputeDone ends it, and the leader is informed under the baton, unless it has
+// detached.
 //
 // | state   | event                        | then    |
 // |---------|------------------------------|---------|
 // | queued  | begin(), by the dispatcher   | begun   |
 // | queued  | take_back(), by the leader   | taken   |
 // | begun   | take_back()                  | begun   |
-// | taken   | begin(): nothing is to run   | taken   |
+// | taken   | begin(): nothing runs        | taken   |
 //
 // Thread rule: begin() by the dispatcher; finish() from any thread, also after the client has gone;
 // the rest under the baton.
@@ -32,7 +32,7 @@ class PendingCompute final : public std::enable_shared_from_this<PendingCompute>
  public:
   class Leader {
    public:
-    // Under the baton, at most once.
+    // Called under the baton, at most once.
     virtual void on_made(Result<std::string> made, Now now) = 0;
 
    protected:
@@ -43,13 +43,13 @@ class PendingCompute final : public std::enable_shared_from_this<PendingCompute>
   PendingCompute(const PendingCompute&) = delete;
   PendingCompute& operator=(const PendingCompute&) = delete;
 
-  // Whether the function is to run.
+  // True if the function must run.
   bool begin() noexcept { return leave_queue(State::begun); }
   // True: it has not begun and will not.
   bool take_back() noexcept { return leave_queue(State::taken); }
-  // The first counts. In a forked child, and once nobody wants it, it does nothing.
+  // Only the first call counts. No effect in a forked child, or once the result is unwanted.
   void finish(Result<std::string> made);
-  // The leader hears no more of it, and a function that has not begun will not.
+  // Reports nothing more to the leader; a function that has not begun never begins.
   void detach() noexcept;
 
  private:
@@ -62,7 +62,7 @@ class PendingCompute final : public std::enable_shared_from_this<PendingCompute>
 
   const runtime::ForkMark process_;
   std::atomic<State> state_ = State::queued;
-  sync::Mutex mutex_;  // whoever holds it may use the lane, unless `context_` is null
+  sync::Mutex mutex_;  // its holder may use the lane, unless `context_` is null
   runtime::Context* context_ SHEAF_GUARDED_BY(mutex_);
   Leader* leader_ SHEAF_GUARDED_BY(mutex_);
   std::optional<Result<std::string>> made_ SHEAF_GUARDED_BY(mutex_);

@@ -58,8 +58,7 @@ void SingleFlight::tell_all(Flight& flight, const Value& value, Now now) {
   while (Member* const member = next_in_line(flight)) member->on_value(shared, now);
 }
 
-// Those who wait are searched only if one of them computes where it waits, and that one does not
-// wait afterwards.
+// Members are searched only if one of them computes where it waits, and that one stops waiting.
 bool SingleFlight::offer(std::string_view key, Offer& offer, Now now) {
   if (!controls_.lend) return false;
   Flight& flight = flights_.find(key)->second;
@@ -73,7 +72,7 @@ bool SingleFlight::offer(std::string_view key, Offer& offer, Now now) {
   return true;
 }
 
-// Whoever gives the right may join at once, behind those who wait.
+// A member that gives the right away may join again at once, at the end of the line.
 std::optional<Right> SingleFlight::take(std::string_view key, Member& member, Now now) {
   const auto found = flights_.find(key);
   if (found == flights_.end()) return std::nullopt;

@@ -1,5 +1,5 @@
-// The servers of an ElastiCache cluster by its configuration endpoint: one connection on a loop of
-// its own, with the dialer of the source, and so with its TLS.
+// The servers of an ElastiCache cluster, from its configuration endpoint. Uses one connection on a
+// loop of its own, with the dialer of the source, and so with its TLS.
 
 #include <array>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace {
 
 using protocol::memcached::FleetInquiry;
 
-// Turns the loop until the inquiry is over.
+// Turns the loop until the inquiry ends.
 class AskingEndpoint final : private socket::DialSink,
                              private socket::StreamSink,
                              private StopHandler {

@@ -1,6 +1,6 @@
 #pragma once
 
-// FollowPlan: which answers of a source of servers count.
+// FollowPlan: decides which answers of a source of servers count.
 //
 // Thread rule: one thread at a time.
 
@@ -17,16 +17,16 @@ namespace sheaf::client::discovery {
 class FollowPlan {
  public:
   enum class Verdict : std::uint8_t {
-    same,   // as those that were taken last
-    differ  // to be taken
+    same,   // equal to those last taken
+    differ  // must be taken
   };
-  // Or why they do not count, in one sentence: the list is older than one that was seen before.
+  // An error says in one sentence why they do not count: the list is older than one seen before.
   std::expected<Verdict, std::string> judge(const Found& found);
   void take(Found found) { taken_ = std::move(found.servers); }
 
  private:
   std::optional<std::vector<NodeConfig>> taken_;
-  std::uint64_t version_ = 0;  // the largest that was seen
+  std::uint64_t version_ = 0;  // the largest seen
 };
 
 }  // namespace sheaf::client::discovery

@@ -39,7 +39,7 @@ Follower::Follower(ServerSource source, const FollowOptions& options, Hand hand)
 }
 
 Follower::~Follower() {
-  if (::getpid() != process_) {  // a child has no such thread
+  if (::getpid() != process_) {  // a forked child has no such thread
     thread_.detach();
     return;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Follower: looks at a source of servers at an interval, and hands over what differs.
+// Follower: looks at a source of servers at an interval, and passes on changes.
 //
 // Thread rule: any thread may call look_now(). Calls back on its own thread, which the destructor
 // waits for.
@@ -17,15 +17,15 @@
 
 namespace sheaf::client::discovery {
 
-// What is not allowed, before anything is started.
+// What is not allowed, checked before anything starts.
 std::optional<Error> check_follow(const ServerSource& source, const FollowOptions& options);
 
 class Follower {
  public:
-  // Servers that differ, or why a look failed. True: the servers have been taken.
+  // Receives changed servers, or why a look failed. Returns true if the servers were taken.
   using Hand = MoveOnlyFunction<bool(Result<std::vector<NodeConfig>>)>;
 
-  // Both have been checked. May throw std::system_error.
+  // Both arguments must have been checked. May throw std::system_error.
   Follower(ServerSource source, const FollowOptions& options, Hand hand);
   ~Follower();
   Follower(const Follower&) = delete;

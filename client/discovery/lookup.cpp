@@ -33,7 +33,7 @@ std::optional<Error> check_options(const DiscoveryOptions& options) {
   }
   for (const std::string& server : options.name_servers) {
     const auto read = protocol::dns::read_name_server(server);
-    // A zone of an IPv6 address (RFC 4007) is what follows its %.
+    // The zone of an IPv6 address (RFC 4007) follows a %.
     const std::string address = read ? read->address.substr(0, read->address.find('%')) : "";
     if (address.empty() || address.find_first_not_of("0123456789abcdefABCDEF.:") != address.npos ||
         cluster::check_host(address, address.find(':') != address.npos)) {

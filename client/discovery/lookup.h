@@ -14,19 +14,19 @@ namespace sheaf::client::discovery {
 
 struct Found {
   std::vector<NodeConfig> servers;
-  std::uint64_t version = 0;  // of the list, where it has one
+  std::uint64_t version = 0;  // of the list, if it has one
 };
 
-// Options that are not allowed, in one sentence.
+// What is wrong with the options, in one sentence.
 std::optional<Error> check_options(const DiscoveryOptions& options);
-// A source that is not allowed.
+// What is wrong with the source, in one sentence.
 std::optional<Error> check_source(const ServerSource& source);
 
-// What is given has been checked.
+// The arguments must have been checked.
 Result<Found> look_up_srv(const ServerSource& source, const DiscoveryOptions& options);
 Result<Found> look_up_elasticache(const ServerSource& source, const DiscoveryOptions& options);
 
-// Checks both, looks where the source says, and notes how long it took.
+// Checks both, looks the servers up, and records how long that took.
 Result<Found> look_up(const ServerSource& source, const DiscoveryOptions& options);
 
 }  // namespace sheaf::client::discovery

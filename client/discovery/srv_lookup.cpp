@@ -1,4 +1,4 @@
-// SRV records by the name servers of this machine, or those that the program names.
+// SRV records from the name servers of this machine, or from those that the program names.
 
 #include "protocol/dns/srv_lookup.h"
 
@@ -30,10 +30,10 @@ using runtime::local_error;
 using socket::DnsSocket;
 
 constexpr const char* resolver_file = "/etc/resolv.conf";
-// What the file may have at most, and more than is ever in it.
+// How much of the file is read at most; real files are smaller.
 constexpr std::size_t max_resolver_file = 64u << 10;
 
-// A file that is not there names no server.
+// A missing file names no server.
 std::string read_resolver_file() {
   const OwnedFile file(std::fopen(resolver_file, "rbe"));
   std::string text(file == nullptr ? 0 : max_resolver_file, '\0');
@@ -50,7 +50,7 @@ std::vector<NameServer> name_servers_of(const DiscoveryOptions& options) {
   return servers;
 }
 
-// One question after another, as the plan says.
+// Asks one question after another, as the plan says.
 class AskingNameServers {
  public:
   AskingNameServers(const SrvQuery& query, std::vector<NameServer> servers, Deadline deadline,
@@ -70,7 +70,7 @@ class AskingNameServers {
   }
 
  private:
-  // The answer, or an errno value; 0: one that cannot be read.
+  // The answer, or an errno value; 0: the answer cannot be parsed.
   std::expected<SrvAnswer, int> ask(const SrvLookup::Attempt& attempt) {
     const auto over = attempt.tcp ? DnsSocket::Over::tcp : DnsSocket::Over::udp;
     DnsSocket socket(stop_);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What two fleets answered for one key, and what a MigratingCache cannot carry out.
+// What two fleets answered for one key, and what a MigratingCache cannot do.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -12,13 +12,13 @@
 
 namespace sheaf::client::migration {
 
-// Of what the first fleet answered: the second is to be asked.
+// True if, after this answer of the first fleet, the second must be asked.
 bool missing(const Result<GetResult>& got) noexcept;
-// A miss is proven only if both fleets had none.
+// A miss is proven only if neither fleet had the key.
 void take_second(Result<GetResult>& got, Result<GetResult>&& second);
-// The time of the call is over: what was read may be of a stage that is.
+// The time of the call is over: the stage in which it read may be, too.
 void take_nothing(Result<GetResult>& got);
-// What the caller gets: a placeholder is a miss, and versions mean nothing to the other fleet.
+// Makes the caller's result: a placeholder is a miss, and versions mean nothing to the other fleet.
 void finish(Result<GetResult>& got);
 
 std::optional<Error> refusal_of(std::string_view value, const SetOptions& options);

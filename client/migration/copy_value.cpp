@@ -1,4 +1,4 @@
-// How values are carried from one fleet to the other while programs write.
+// How values are copied from one fleet to the other while programs write.
 
 #include <optional>
 #include <utility>
@@ -13,18 +13,18 @@ namespace sheaf {
 namespace client::migration {
 namespace {
 
-// A placeholder whose copier has died goes by itself.
+// A placeholder whose copier has died expires.
 constexpr Ttl placeholder_ttl{std::chrono::seconds(60)};
 constexpr int most_attempts = 4;
-// From the request for a placeholder to the request that replaces it. A server that starts again
-// counts its versions anew, so one of them could come back: no server starts in so short a time.
+// From the request for a placeholder to the request that replaces it. A restarted server counts its
+// versions from the start, so one could recur; but no server restarts in so short a time.
 constexpr std::chrono::milliseconds longest_attempt{100};
 
-// What one attempt came to; nothing: somebody else acted in between, so once more.
+// The result of one attempt; nothing: another program acted in between, so try again.
 using Attempt = Result<std::optional<Copied>>;
 
-// The version of a placeholder in `to` that was there before this returns; nothing: there is a
-// value, or somebody acts at the same time (`there`: the former).
+// The version of a placeholder that was in `to` before this returns. Nothing if there is a value
+// (then `there` is true) or another program acts at the same time.
 struct Place {
   std::optional<Version> version;
   bool there = false;
@@ -38,8 +38,8 @@ Result<Place> adopt(Client& to, std::string_view key, Timeout timeout) {
   return Place{std::nullopt, true};
 }
 
-// Somebody's placeholder does as well as our own: what matters is that it was there before the
-// value is read. Servers that do not return versions of what they store are asked for it.
+// Another program's placeholder does as well: it only has to exist before the value is read. A
+// server that does not return the version of a stored value is asked for it.
 Result<Place> take_place(Client& to, std::string_view key, Timeout timeout) {
   const auto put =
       to.set(key, placeholder,
@@ -49,7 +49,7 @@ Result<Place> take_place(Client& to, std::string_view key, Timeout timeout) {
   return adopt(to, key, timeout);
 }
 
-// A placeholder that nobody fills would look like a value to a plain client. What somebody has
+// A placeholder that is never filled would look like a value to a plain client. Anything else
 // written in its place stays.
 void drop_place(Client& to, std::string_view key, const Version& version, Timeout timeout) {
   static_cast<void>(to.remove(key, {.if_version = version, .timeout = timeout}));

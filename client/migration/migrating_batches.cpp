@@ -19,8 +19,8 @@ using client::migration::WriteStep;
 
 namespace {
 
-// One entry for each distinct key, in the order in which each first appears; of what a key is given
-// twice with, the last stays.
+// One entry for each distinct key, in the order in which each first appears. If a key has several
+// values, the last counts.
 struct DistinctItems {
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values;
@@ -53,8 +53,8 @@ Result<T> outcome_of(const WriteProgress& progress, T done) {
   return done;
 }
 
-// Takes the steps of a write, each with all keys that still take it: `step` carries one out with
-// the items at these places, and tells the progress of each.
+// Takes the steps of a write, each with all keys that still need it. `step` carries one out for the
+// items at these places, and reports the progress of each.
 template <class Call, class Step>
 std::vector<WriteProgress> take(const Call& call, std::span<const WriteStep> steps,
                                 std::vector<WriteProgress> all, const Step& step) {

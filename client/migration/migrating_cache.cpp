@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds shortest_settle{100};
 constexpr std::chrono::milliseconds longest_settle = std::chrono::hours(1);
 
-// Takes the steps of a write, one after another. `step` carries one out, in the time that is left.
+// Takes the steps of a write one after another. `step` carries one out, in the time left.
 template <class Call, class Step>
 WriteProgress take(const Call& call, std::span<const WriteStep> steps, const Step& step) {
   WriteProgress progress;
@@ -45,7 +45,7 @@ MigratingCache::MigratingCache(MigratingCache&&) noexcept = default;
 MigratingCache& MigratingCache::operator=(MigratingCache&&) noexcept = default;
 MigratingCache::~MigratingCache() = default;
 
-// A file that has been there and is gone says nothing: the migration did not go back for that.
+// A file that existed and is gone is an error: it does not mean that the migration went back.
 Result<MigratingCache> MigratingCache::open(Client from, Client to, const std::string& file,
                                             const MigrationOptions& options) {
   const auto read = [file, seen = false]() mutable -> Result<Migration> {

@@ -49,7 +49,7 @@ Result<Migration> MigratingCache::State::ask_reader() const {
   }
 }
 
-// A reading that fails leaves the stage that is known, for as long as that may be used.
+// A failed reading keeps the known stage, for as long as that may be used.
 void MigratingCache::State::read_stage(Deadline now) {
   reading_ = true;
   mutex_.unlock();

@@ -1,7 +1,6 @@
 #pragma once
 
-// What the copies of a MigratingCache's calls share: the clients of both fleets, the stage, and
-// what is counted.
+// What all calls of a MigratingCache share: both fleets' clients, the stage, and the counters.
 //
 // Thread rule: any thread.
 
@@ -29,15 +28,15 @@ class MigratingCache::State {
  public:
   using Fleet = client::migration::Fleet;
 
-  // A call that was let in.
+  // An admitted call.
   struct Call {
     MigrationStage stage;
     const client::migration::StageRules& rules;
     Deadline end;
 
-    // Whatever was done by now may have been done in a stage that is over: it proves nothing.
+    // True if the time is over: the call may have acted in an old stage, and proves nothing.
     bool over() const { return read_monotonic() > end; }
-    // Nothing: there is no time left.
+    // Nothing: no time is left.
     Timeout left() const {
       const auto time = end - read_monotonic();
       return time < shortest ? Timeout() : Timeout(time);
@@ -50,10 +49,10 @@ class MigratingCache::State {
 
   State(Client from, Client to, Reader reader, std::chrono::milliseconds settle);
 
-  // Reads the stage again if it is due. A call that is let in has time for its first step.
+  // Reads the stage again if that is due. An admitted call has time for its first step.
   Result<Call> begin(const Timeout& timeout);
   Client& client(Fleet fleet) noexcept { return clients_[static_cast<std::size_t>(fleet)]; }
-  // What is wrong with a write before its first step.
+  // Checks a write before its first step.
   client::migration::StepChecks checks(std::span<const client::migration::WriteStep> steps) const {
     return {steps, clients_[0].config(), clients_[1].config()};
   }
@@ -82,7 +81,7 @@ class MigratingCache::State {
   mutable sync::Mutex mutex_;
   client::migration::StageClock clock_ SHEAF_GUARDED_BY(mutex_);
   MigrationStage stage_ SHEAF_GUARDED_BY(mutex_) = MigrationStage::before;
-  bool reading_ SHEAF_GUARDED_BY(mutex_) = false;  // a thread is at it, without the mutex
+  bool reading_ SHEAF_GUARDED_BY(mutex_) = false;  // a thread is reading, without the mutex
   std::optional<Error> unread_ SHEAF_GUARDED_BY(mutex_);
   std::deque<std::string> stale_ SHEAF_GUARDED_BY(mutex_);
   std::array<Tally, client::migration::stage_count> tallies_;

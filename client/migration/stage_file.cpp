@@ -58,7 +58,7 @@ void put_names(std::string& text, std::string_view field, const std::vector<std:
   for (const std::string& name : names) {
     if (text.back() != '[') text.append(", ");
     text.append(1, '"');
-    for (const char c : name) {  // hosts and paths; checked where they were configured
+    for (const char c : name) {  // hosts and paths, checked when configured
       if (c == '"' || c == '\\') text.append(1, '\\');
       text.append(1, c);
     }
@@ -110,7 +110,7 @@ std::string folder_of(const std::string& file) {
   return slash == file.npos ? "." : file.substr(0, slash + 1);
 }
 
-// What a rename is to replace: where links lead to, and nothing but a regular file.
+// The file that a rename must replace: links are followed, and it must be a regular file.
 Result<std::string> target_of(const std::string& file) {
   struct stat found{};
   if (::lstat(file.c_str(), &found) != 0) return file;

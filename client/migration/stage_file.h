@@ -1,6 +1,6 @@
 #pragma once
 
-// The file by which `sheaf migrate` tells programs how far it is.
+// The file in which `sheaf migrate` reports its stage to programs.
 //
 // Thread rule: any thread.
 
@@ -19,15 +19,15 @@ namespace sheaf::client::migration {
 std::expected<Migration, std::string> parse_migration(std::string_view text);
 std::string migration_text(const Migration& migration);
 
-// Whether both name the same servers, in any order.
+// True if both name the same servers, in any order.
 inline bool same_servers(std::vector<std::string> left, std::vector<std::string> right) {
   std::ranges::sort(left);
   std::ranges::sort(right);
   return left == right;
 }
 
-// Of which fleet the file names others than these, "from" or "to"; empty: of none. A file may name
-// none at all.
+// The fleet for which the file names other servers than these, "from" or "to"; empty if there is
+// none. A file may omit the servers.
 inline std::string_view other_servers(const Migration& read, const std::vector<std::string>& from,
                                       const std::vector<std::string>& to) {
   if (!read.from.empty() && !same_servers(read.from, from)) return "from";
@@ -35,11 +35,11 @@ inline std::string_view other_servers(const Migration& read, const std::vector<s
   return {};
 }
 
-// Why neither fleet may have it.
+// Why neither fleet may have failover=rehash.
 inline constexpr std::string_view no_rehash =
     "a cache cannot move with failover=rehash: what a server that is away keeps is old";
 
-// One that is in both fleets; empty: none is.
+// A server that is in both fleets; empty: no server is.
 inline std::string shared_server(const ClusterConfig& from, const ClusterConfig& to) {
   for (const NodeConfig& node : from.nodes) {
     const auto same = [&](const NodeConfig& other) { return other.identity() == node.identity(); };
@@ -48,7 +48,7 @@ inline std::string shared_server(const ClusterConfig& from, const ClusterConfig&
   return {};
 }
 
-// Nothing: there is no such file. Errors as read_migration().
+// Nothing: the file does not exist. Errors as in read_migration().
 Result<std::optional<Migration>> read_if_there(const std::string& file);
 
 }  // namespace sheaf::client::migration

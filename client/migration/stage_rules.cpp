@@ -24,15 +24,15 @@ constexpr std::array only_from{Fleet::from};
 constexpr std::array only_to{Fleet::to};
 constexpr std::array to_first{Fleet::to, Fleet::from};
 
-// Who copies from one fleet to the other puts a placeholder into the second, then reads the first.
-// So a write touches the second one last: its placeholder is gone then, and with it the copy.
+// A copier puts a placeholder into the second fleet, then reads the first. So a write touches the
+// second fleet last: that removes the placeholder, and with it the copy.
 constexpr std::array set_before{store_from};
 constexpr std::array remove_before{drop_from};
 constexpr std::array set_mirrored{store_from, drop_to};
 constexpr std::array remove_mirrored{drop_from, drop_to};
-// The last step is for a set of a program that is still in `switched` and comes in between.
+// The last step removes a set by a program that is still in `switched` and came in between.
 constexpr std::array set_drained{drop_from, store_to, drop_from};
-// Copies go the other way.
+// Copies go the other way here.
 constexpr std::array set_restored{drop_to, store_from};
 constexpr std::array remove_restored{drop_to, drop_from};
 constexpr std::array set_after{store_to};

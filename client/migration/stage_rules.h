@@ -1,7 +1,7 @@
 #pragma once
 
 // What a call does in each stage of a migration: which fleets a read asks, and in which order a
-// write goes to them. docs/design/0037-migration.md says why these orders and no others.
+// write updates them. docs/design/0037-migration.md explains the orders.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -18,7 +18,7 @@ enum class Fleet : std::uint8_t { from, to };
 
 struct WriteStep {
   Fleet fleet;
-  bool stores;  // the value; else it removes the key
+  bool stores;  // stores the value; else it removes the key
 };
 
 struct StageRules {
@@ -33,7 +33,7 @@ std::optional<MigrationStage> stage_named(std::string_view name) noexcept;
 
 inline constexpr std::size_t stage_count = 7;
 
-// What holds the place of a key while it is copied. No value of a user may be equal to it.
+// Takes the place of a key while its value is copied. No value of a user may be equal to it.
 inline constexpr std::string_view placeholder("\0sheaf: a value is being copied\0", 32);
 
 }  // namespace sheaf::client::migration

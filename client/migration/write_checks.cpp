@@ -21,7 +21,7 @@ std::optional<Error> error_of(std::optional<protocol::LocalError>&& refusal) {
   return local_error(refusal->outcome, refusal->reason, std::move(refusal->text));
 }
 
-// Where the protocol is found out at a connection, the one that takes less.
+// If the protocol is detected at the first connection, the stricter rules apply.
 bool binary(const ClusterConfig& config) noexcept {
   return config.protocol == MemcachedProtocol::binary;
 }

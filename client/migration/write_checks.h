@@ -1,7 +1,7 @@
 #pragma once
 
-// What the client of a fleet would refuse of a write before it sends anything. A MigratingCache
-// looks before the first step: a later step that is refused would leave the first one done.
+// What the client of a fleet would refuse before it sends a write. A MigratingCache checks this
+// before the first step: if a later step were refused, the first would already be done.
 //
 // Thread rule: any thread.
 
@@ -17,8 +17,8 @@
 
 namespace sheaf::client::migration {
 
-// The steps of a call, and the configurations of the fleets they go to. A write of one step alone
-// is left to the client that gets it. Each function returns the first thing wrong.
+// The steps of a call, and the configurations of the fleets they go to. A write of a single step is
+// left to that fleet's client. Each function returns the first error.
 struct StepChecks {
   std::span<const WriteStep> steps;
   const ClusterConfig& from;

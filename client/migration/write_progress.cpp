@@ -11,7 +11,7 @@ void WriteProgress::on_deadline() {
                        "the deadline came before both fleets had acknowledged it"));
 }
 
-// One step that has not been carried out leaves the write half done if another has been.
+// A failed step leaves the write half done if another step was carried out.
 void WriteProgress::on_error(const Error& error) {
   const bool may_have_acted = error.outcome == Outcome::unknown;
   begun_ = begun_ || may_have_acted;

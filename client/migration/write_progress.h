@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the write of one key has come through the steps of its stage, and how it ends.
+// How far the write of one key has progressed through the steps of its stage, and how it ends.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -16,8 +16,8 @@ namespace sheaf::client::migration {
 
 class WriteProgress {
  public:
-  // Whether the next step is taken. After an error only removals are: they leave less behind that
-  // is old.
+  // True if the next step must be taken. After an error only removals are, to leave less stale
+  // data.
   bool takes(const WriteStep& step) const noexcept { return !error_ || (begun_ && !step.stores); }
 
   void on_stored(const Result<SetResult>& result) {
@@ -29,7 +29,7 @@ class WriteProgress {
     begun_ = true;
     removed_ = removed_ || *result == RemoveResult::removed;
   }
-  // There is no time for the next step.
+  // No time is left for the next step.
   void on_deadline();
 
   bool unknown() const noexcept { return error_ && error_->outcome == Outcome::unknown; }

@@ -11,10 +11,10 @@
 namespace sheaf::client::runtime {
 namespace {
 
-// A server that did not take one more connection is not asked again sooner.
+// How long a server is left alone after it did not accept one more connection.
 constexpr std::chrono::seconds pause{1};
 
-// Makes a cluster connect to a node; owns itself until it has run.
+// Makes a cluster connect to a node. Owns itself until it has run.
 class Connect final : private socket::Lane::Task {
  public:
   static void post(Path& path, std::uint32_t node) { path.lane().post(*new Connect(path, node)); }
@@ -30,7 +30,7 @@ class Connect final : private socket::Lane::Task {
   std::uint32_t node_;
 };
 
-// Makes a path follow the topology; owns itself until it has run.
+// Makes a path follow the topology. Owns itself until it has run.
 class Follow final : private socket::Lane::Task {
  public:
   using Done = std::function<void(std::uint64_t epoch)>;
@@ -52,7 +52,7 @@ class Follow final : private socket::Lane::Task {
   Done done_;
 };
 
-// Health is what the client's own path says, and so is the round trip: that of single keys, too.
+// Health and round trip stay those of the client's own path, which also carries single keys.
 void add(NodeStats& to, const NodeStats& from) {
   to.connections += from.connections;
   to.in_flight += from.in_flight;
@@ -76,7 +76,7 @@ void add(NodeStats& to, const NodeStats& from) {
 
 }  // namespace
 
-// A path, and to which nodes it is connected.
+// A path, and the nodes it is connected to.
 class BulkConnections::Side final : private cluster::ConnectionListener {
  public:
   Side(BulkConnections& owner, std::unique_ptr<Path> path)
@@ -89,7 +89,7 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
 
   Path& path() noexcept { return *path_; }
   std::unique_ptr<Path> take_path() noexcept { return std::move(path_); }
-  // Under the owner's mutex.
+  // ready_for() and forget() are called under the owner's mutex.
   bool ready_for(const Need& need) const noexcept {
     owner_.mutex_.assert_held();
     return epoch_ == need.epoch && need.node < ready_.size() && ready_[need.node];
@@ -119,7 +119,7 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   }
 
   BulkConnections& owner_;
-  std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of its topology
+  std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of the path's topology
   std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node, as far as known
   std::unique_ptr<Path> path_;
 };
@@ -134,8 +134,8 @@ BulkConnections::BulkConnections(unsigned limit, Open open)
 
 BulkConnections::~BulkConnections() { close(); }
 
-// A thread that takes the side it had last, of whichever client, finds the server's thread behind
-// it where it was.
+// A thread prefers the side it used last, whichever client that was: the server's thread for that
+// connection is then where it was, too.
 BulkConnections::Side* BulkConnections::take(const Need& need) {
   const auto ready = [&need](const Side* side) { return side->ready_for(need); };
   const void*& last_side = this_thread().last_side;
@@ -152,7 +152,7 @@ BulkConnections::Side* BulkConnections::take(const Need& need) {
   return side;
 }
 
-// A connection from before the outage may be dead without anybody having noticed.
+// A connection from before the outage may be dead although nothing has noticed it yet.
 void BulkConnections::note_outages(const Need& need) {
   if (std::exchange(outages_[need.node], need.outages) == need.outages) return;
   for (const auto& side : sides_) side->forget(need.node);
@@ -190,14 +190,14 @@ BulkConnections::Side* BulkConnections::add_side() {
   std::unique_ptr<Side> side;
   try {
     if (auto path = open_()) side = std::make_unique<Side>(*this, std::move(path));
-  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): it goes without
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread to be had
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): manages without
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread left
   }
   const sync::MutexLock lock(mutex_);
   opening_ = false;
   if (side == nullptr) return nullptr;
   free_.insert(free_.begin(), side.get());
-  if (topology_ != nullptr) side->follow(topology_);  // it may have been opened with an older one
+  if (topology_ != nullptr) side->follow(topology_);  // it may have opened with an older one
   sides_.push_back(std::move(side));
   ++made_;
   return sides_.back().get();
@@ -212,7 +212,7 @@ void BulkConnections::follow(std::shared_ptr<const cluster::Topology> topology) 
 
 void BulkConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
-  free_.push_back(&side);  // has room for all
+  free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
 }
 
@@ -228,7 +228,7 @@ std::vector<BulkConnections::Side*> BulkConnections::all() {
   return all;
 }
 
-// Adds for each of theirs to ours of the same server, which mostly has the same place.
+// Adds each entry of theirs to our entry of the same server, which is mostly at the same index.
 template <class Entry, class Name, class Add>
 void add_each(std::vector<Entry>& ours, const std::vector<Entry>& theirs, Name name, Add add) {
   for (std::size_t i = 0; i < theirs.size(); ++i) {

@@ -1,25 +1,26 @@
 #pragma once
 
-// BulkConnections: paths for what several threads read at once in large batches of one server each.
+// BulkConnections: extra paths for threads that each read a large batch from one server.
 //
-// A path is one driver and one connection to a server, where one thread serves it. That is how
-// small requests of many threads become few large ones; threads that each ask one server for many
-// keys gain nothing by it and wait for each other. Such a batch goes on a bulk connection if
-// others are at work, on the client's own path or on bulk connections: the one that its thread had
-// last, if that is free. Its caller drives it alone, and so waits in the read of its connection
-// (Wait::read).
+// A path is one driver with one connection to each server, served there by one thread. This turns
+// the small requests of many threads into a few large ones. Threads that each ask one server for
+// many keys gain nothing from it and wait for each other. Such a batch goes over a bulk connection
+// if other threads are at work, on the client's own path or on bulk connections. The thread gets
+// the connection it used last, if that is free. The caller alone drives it, and so waits in the
+// read of its connection (Wait::read).
 //
-// What keeps answers the same as without:
+// The answers are the same as without bulk connections:
 //
-// - Only blocking reads go here, and none while asynchronous work is in flight on the client's own
-//   path: what a thread asked for is done in its order.
-// - None with `failover=rehash`, where two paths could disagree on who stands in for a node.
-// - None for a batch that was planned on another topology than that of the connection's path. The
+// - Only blocking reads use them, and only while no asynchronous work is in flight on the client's
+//   own path, so that the requests of a thread are done in its order.
+// - They are not used with `failover=rehash`, where two paths could disagree on the stand-in of a
+//   node.
+// - A batch planned on another topology than that of the connection's path does not use it. The
 //   paths follow the client's topology one by one.
-// - A connection is opened in the background when one more could have been used, and lent only once
-//   it is ready, to a node that is up in the eyes of the client's own path. So a server that takes
-//   no more connections fails no request, and one that is silent soon has them all on that path,
-//   whose health machine speaks for the node.
+// - A connection is opened in the background when one more could have been used. It is lent only
+//   once it is ready, and only to a node that the client's own path considers up. So a server that
+//   accepts no more connections fails no request. If a server falls silent, its requests soon all
+//   use the client's own path, whose health machine decides about the node.
 //
 // Thread rule: any thread.
 
@@ -40,21 +41,21 @@ class BulkConnections {
   class Side;
 
  public:
-  // The fewest keys of a batch that is worth a path (docs/design/0011-bulk-connections.md).
+  // The fewest keys for which a batch is worth a path (docs/design/0011-bulk-connections.md).
   static constexpr std::size_t fewest_keys = 8;
-  // Of their lanes: nothing comes on them unasked, so their keepers need not look often.
+  // Grace of their lanes: nothing arrives on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};
 
-  // Opens a path whose nodes connect when they are asked to; null if none can be had.
+  // Opens a path whose nodes connect on request; null if that is impossible.
   using Open = std::function<std::unique_ptr<Path>()>;
 
-  // At most `limit` paths. `open` is called by one thread at a time.
+  // Makes at most `limit` paths. Only one thread at a time calls `open`.
   BulkConnections(unsigned limit, Open open);
   ~BulkConnections();
   BulkConnections(const BulkConnections&) = delete;
   BulkConnections& operator=(const BulkConnections&) = delete;
 
-  // A path for one call, given back at the end of the scope. Empty if there is none.
+  // A path for one call, returned at the end of the scope. Empty if none was free.
   class Lease {
    public:
     Lease() = default;
@@ -65,7 +66,7 @@ class BulkConnections {
       if (owner_ != nullptr) owner_->give_back(*side_);
     }
     explicit operator bool() const noexcept { return owner_ != nullptr; }
-    // The node did not answer: it is left to the client's own path to find out about it.
+    // The node did not answer: the client's own path is left to find out why.
     void distrust(std::uint32_t node) const { owner_->distrust(*side_, node); }
     Path& operator*() const noexcept;
 
@@ -77,23 +78,23 @@ class BulkConnections {
   // What a batch needs.
   struct Need {
     std::uint32_t node = 0;
-    unsigned outages = 0;     // how often it went down; older connections are not lent
+    unsigned outages = 0;     // how often the node went down; older connections are not lent
     std::uint64_t epoch = 0;  // of the topology
   };
-  // One that nobody uses and that is connected to the node: that which this thread had last, if it
-  // can be. If there is none, one more is connected for later.
+  // Lends a free path that is connected to the node, preferably the one this thread used last.
+  // Otherwise starts to connect one more for later calls.
   Lease borrow(const Need& need, Deadline now);
-  // Another topology holds; newer than the last one.
+  // The topology changed; this one is newer than the last.
   void follow(std::shared_ptr<const cluster::Topology> topology);
 
-  // Whether some are lent now: then a caller that spins takes the processor from them.
+  // True if some are lent now: a caller that spins would take the processor from them.
   bool in_use() const noexcept { return lent_ > 0; }
-  // Adds what the paths counted. Blocks; not under a baton.
+  // Adds what the paths counted. Blocks; do not call under a baton.
   void add_to(std::vector<NodeStats>& stats);
   void add_to(std::vector<NodeMetrics>& metrics);
-  // Ends everything; nothing is lent any more.
+  // Ends everything; lends nothing from now on.
   void close() noexcept;
-  // In a forked child.
+  // For a forked child.
   void abandon() noexcept SHEAF_UNCHECKED;
 
  private:
@@ -109,13 +110,13 @@ class BulkConnections {
   const Open open_;
   sync::Mutex mutex_;
   std::shared_ptr<const cluster::Topology> topology_ SHEAF_GUARDED_BY(mutex_);  // null: the first
-  // Never moved, for a forked child looks at them without the lock.
+  // Never reallocated: a forked child reads it without the lock.
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
-  std::atomic<unsigned> made_ = 0;  // of sides_
+  std::atomic<unsigned> made_ = 0;  // the size of sides_
   std::atomic<unsigned> lent_ = 0;
-  std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the last one was used last
+  std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the most recently used is last
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
-  std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: that are known here
+  std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: those known here
   bool opening_ SHEAF_GUARDED_BY(mutex_) = false;
   bool closed_ SHEAF_GUARDED_BY(mutex_) = false;
 };

@@ -56,7 +56,7 @@ Result<void> Context::open_paths(Random& random) {
   const cluster::MapTerms terms = map_terms(config_, login_from_);
   logins_ = LoginKeeper::make(config_, std::move(source_), dispatcher_, events_);
   login_ = logins_ == nullptr ? protocol::login_of(config_) : nullptr;
-  wipe(config_.password);  // the login has the only copy
+  wipe(config_.password);  // the login holds the only copy
   auto sessions = traits.make_sessions(config_, random.fork());
   sessions->set_login(login_);
   auto map = traits.make_map != nullptr ? traits.make_map(config_) : nullptr;
@@ -78,17 +78,17 @@ Result<void> Context::open_paths(Random& random) {
   return {};
 }
 
-// Only where a protocol reads many keys with one request, and where two paths cannot disagree on
-// who stands in for a node. Each would have a thread.
+// Used only if the protocol reads many keys with one request, and if two paths cannot disagree on
+// the stand-in of a node. Not used with a driver, since each path would need a thread.
 void Context::make_bulk_connections(Random& random) {
   const bool useful = std::as_const(*path_).sessions().another() != nullptr &&
                       config_.failover == FailoverMode::owner;
   if (!useful || config_.batch_connections == 0 || driver_ != nullptr) return;
   const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
-    config.pool_min = 0;  // a node is connected to when it is first wanted
+    config.pool_min = 0;  // a node is connected to when first wanted
     config.pool_max = 1;
-    config.spin = false;  // beside other drivers no processor is idle
+    config.spin = false;  // next to other drivers no processor is idle
     auto sessions = std::as_const(*path_).sessions().another();
     sessions->set_login(login_);
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
@@ -110,7 +110,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
   }
   ClusterConfig config = config_;
   config.nodes = std::move(servers);
-  // It is wiped, and still counts where it must not cross a network.
+  // The password was wiped, but must still count where a password may not cross a network.
   if (login_ != nullptr && !login_->password.empty()) config.password.assign(1, '*');
   if (auto wrong = cluster::check_config(config, login_from_)) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
@@ -119,7 +119,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
   auto locator = cluster::make_locator(config);
   std::vector<NodeConfig> before = std::exchange(servers_, config.nodes);
   std::shared_ptr<const cluster::Topology> topology;
-  path_->run([&](Now now) {  // redirects make topologies, too, under the baton
+  path_->run([&](Now now) {  // redirects make topologies too, under the baton
     const std::uint64_t epoch = cluster().topology().epoch() + 1;
     topology = cluster::Topology::make(config.nodes, std::move(locator), table_, epoch);
     cluster().apply(topology, now);
@@ -182,7 +182,7 @@ void Context::wait_for_entries() noexcept {
   while (entered_ > 0) all_left_.park();
 }
 
-// The objects are leaked: a thread of the parent may hold their mutexes for ever.
+// The objects are leaked: a thread of the parent may hold their mutexes forever.
 void Context::abandon() noexcept {
   if (bulk_ != nullptr) bulk_->abandon();
   Path::abandon(std::move(path_));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Context: what calls and features need of their client: its configuration, its ways to the
+// Context: what calls and features need from their client: its configuration, its paths to the
 // servers, its dispatcher, and whether a call may start now. It knows nothing of calls and
-// features; Client::Impl puts it together with them.
+// features; Client::Impl puts them together.
 //
 // Ownership, and so the order of destruction: bulk connections before the path, the path before the
 // dispatcher.
@@ -47,41 +47,41 @@ class Context {
 
   // Checks the configuration and makes the paths. May throw std::bad_alloc and std::system_error.
   Result<void> open(Random& random);
-  // From now on the servers are these, and the rest of the configuration is as before; config()
-  // stays what it was. What is in flight ends where it is, and what waits goes where it belongs by
-  // then. Only where servers are connected to over the network. Blocks. Returns those before.
+  // Replaces the servers; the rest of the configuration stays, and config() keeps its first value.
+  // Requests in flight end where they are; waiting ones go to the servers that then own their keys.
+  // Only for servers reached over the network. Blocks. Returns the servers before.
   Result<std::vector<NodeConfig>> update(std::vector<NodeConfig> servers);
-  // Starts the threads of the dispatcher and the lane, or lets the driver turn the lane. May throw
+  // Starts the threads of the dispatcher and the lane, or hands the lane to the driver. May throw
   // std::system_error.
   void start();
 
   const ClusterConfig& config() const noexcept { return config_; }
-  // The one that holds now. Not in a forked child.
+  // The present topology. Not for a forked child.
   std::shared_ptr<const cluster::Topology> topology() const {
     return path_->cluster().nodes().snapshot();
   }
   Path& path() noexcept { return *path_; }
   socket::Lane& lane() noexcept { return path_->lane(); }
   cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
-  BulkConnections* bulk() noexcept { return bulk_.get(); }  // null: has none
+  BulkConnections* bulk() noexcept { return bulk_.get(); }  // null: none
   Dispatcher& dispatcher() noexcept { return dispatcher_; }
-  // For hash tables that hold keys of others' choosing.
+  // For hash tables whose keys others choose.
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
 
-  // Why no operation can start now: the process forked, the client closes, or (blocking calls) this
-  // thread drives a client.
+  // Why no operation can start now: the process forked, the client is closing, or (for blocking
+  // calls) this thread drives a client.
   std::optional<Error> refusal(bool blocking) const;
-  // The absolute deadline of an operation that starts at `started`; the timeout was checked.
+  // The absolute deadline of an operation that starts at `started`, with a timeout already checked.
   Deadline deadline(Deadline started, const Timeout& timeout) const;
-  // Of a call that starts on this thread; see Observer.
+  // The observer's parent for a call that starts on this thread; see Observer.
   std::shared_ptr<void> observed_parent() const noexcept { return events_.parent(); }
-  // What was counted on all connections. Blocks.
+  // The counters of all connections. Blocks.
   std::vector<NodeStats> stats();
-  // `more` adds, under the baton, what features have counted.
+  // `more` runs under the baton and adds what features have counted.
   Metrics metrics(const std::function<void(Metrics&)>& more);
 
-  // A call of a handle that may outlive the Client. It is made before refusal() is asked: closing
-  // waits for the calls that were not refused.
+  // A call through a handle that may outlive the Client. Make it before asking refusal(): closing
+  // waits for all calls that were not refused.
   class Entry {
    public:
     explicit Entry(Context& context) noexcept : context_(context) { ++context_.entered_; }
@@ -95,16 +95,16 @@ class Context {
     Context& context_;
   };
 
-  // No threads of the client's own: whoever waits turns the lane.
+  // True if the client has no threads of its own: a waiting caller turns the lane.
   bool has_driver() const noexcept { return driver_ != nullptr; }
 
   // Closing, in this order; Client::Impl ends calls and features in between.
-  bool forked() const noexcept;  // in a forked child: abandon(), and nothing else
+  bool forked() const noexcept;  // in a forked child: call only abandon()
   void set_closed_error(Error why) { closed_error_ = std::move(why); }  // before any call
-  void refuse_calls() noexcept;      // refusal() says so from now on
-  void stop_asking() noexcept;       // for logins; whoever waits for one goes without
+  void refuse_calls() noexcept;      // from now on refusal() refuses
+  void stop_asking() noexcept;       // for logins; those that wait for one get none
   void wait_for_entries() noexcept;  // until every call of a handle has returned
-  void abandon() noexcept;           // closes descriptors and leaves the rest behind
+  void abandon() noexcept;           // closes descriptors and leaks the rest
 
  private:
   Result<void> open_paths(Random& random);
@@ -115,11 +115,11 @@ class Context {
   std::vector<NodeConfig> servers_;  // of the latest update; under its mutex
   const cluster::LoginFrom login_from_;
   CredentialSource source_;      // until it is open
-  protocol::SharedLogin login_;  // that of the configuration
+  protocol::SharedLogin login_;  // the one in the configuration
   const ForkMark process_;
-  Error closed_error_;  // what refusal() says once the client closes
+  Error closed_error_;  // what refusal() returns once the client closes
   std::atomic<bool> closing_ = false;
-  // No mutex: in a forked child one may be held for ever.
+  // Not a mutex: in a forked child it could be held forever.
   std::atomic<unsigned> entered_ = 0;
   Parker all_left_;
   std::uint64_t hash_seed_ = 0;

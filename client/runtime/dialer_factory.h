@@ -1,6 +1,6 @@
 #pragma once
 
-// How the nodes of a cluster are reached: TCP, TLS over it, or the engines in this process.
+// How the nodes of a cluster are reached: TCP, TLS, or the engines in this process.
 
 #include <memory>
 

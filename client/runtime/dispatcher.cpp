@@ -50,7 +50,7 @@ void Dispatcher::announce(const std::shared_ptr<State>& state) noexcept {
   execute(*state, [state] { run_task(state); });
 }
 
-// A task of the executor: one job, unless one runs on another thread.
+// A task of the executor runs one job, unless another thread is running one.
 void Dispatcher::run_task(const std::shared_ptr<State>& state) {
   bool next = false;
   {
@@ -61,7 +61,7 @@ void Dispatcher::run_task(const std::shared_ptr<State>& state) {
     }
     const bool outermost = !state->running;
     run_one(*state);
-    // Tasks that found this job running have gone: one for the next job, and that one for its next.
+    // Tasks that found this job running have returned: announce one for the next job, and so on.
     next = outermost && state->announce_next && !state->jobs.empty();
     if (outermost && !next) state->announce_next = false;
   }

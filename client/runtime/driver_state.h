@@ -1,6 +1,6 @@
 #pragma once
 
-// What is behind a Driver; shared with the clients that it turns.
+// The state of a Driver, shared with the clients that it turns.
 //
 // Thread rule: as LaneDriver.
 

@@ -28,7 +28,7 @@ EventForwarder::EventForwarder(Listeners listeners, std::string_view system, boo
     observer_ = std::make_shared<const Observer>(std::move(listeners.observer));
 }
 
-// Two threads at the turn of a second may let a few more pass.
+// When the second changes, two threads may let a few more pass.
 bool EventForwarder::within_rate(std::int64_t second) noexcept {
   if (second_.exchange(second, std::memory_order_relaxed) != second)
     of_second_.store(0, std::memory_order_relaxed);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Forwards log records of a level and above to the user's sink through the dispatcher. At most
-// 10,000 wait, and of those about operations `rate` come in a second; beyond that records are
-// dropped and the next one says how many. Events of requests go to the user's observer the same
-// way, of them 10,000 as well.
+// Forwards log records from a given level up to the user's sink, through the dispatcher. At most
+// 10,000 wait, and at most `rate` of those about operations are accepted per second. Beyond that,
+// records are dropped, and the next record says how many. Events of requests reach the user's
+// observer the same way, with 10,000 of their own.
 //
 // Thread rule: any thread.
 
@@ -17,13 +17,13 @@
 
 namespace sheaf::client::runtime {
 
-// How many jobs of one kind wait in the dispatcher: a bounded number. What is left out is counted.
+// Bounds how many jobs of one kind wait in the dispatcher, and counts those left out.
 class Backlog {
  public:
-  // Nothing: too many wait, and one more is left out. Else how many were left out before.
+  // Empty if too many wait: this one is left out, too. Else how many were left out before.
   std::optional<std::uint64_t> admit() noexcept;
   void leave_out() noexcept { ++left_out_; }
-  // After admit().
+  // Only after admit().
   template <class Job>
   void post(Dispatcher& dispatcher, Job job) {
     queued_->fetch_add(1, std::memory_order_relaxed);
@@ -45,10 +45,10 @@ class EventForwarder final : public node::EventLog {
   struct Listeners {
     LogSink sink;
     LogLevel level = LogLevel::info;
-    unsigned rate = 0;  // of records about operations in a second
+    unsigned rate = 0;  // records about operations per second
     Observer observer;
   };
-  // `system`: what events call the servers.
+  // `system`: the servers' name in events.
   EventForwarder(Listeners listeners, std::string_view system, bool show_keys,
                  Dispatcher& dispatcher);
 
@@ -57,28 +57,28 @@ class EventForwarder final : public node::EventLog {
   std::string show_key(std::string_view key) const override;
   bool observing() const noexcept override { return observer_ != nullptr; }
   void observe(RequestEvent event) override;
-  // What the observer wants to get back with the requests of a call that starts on this thread.
+  // The observer's parent for the requests of a call that starts on this thread.
   std::shared_ptr<void> parent() const noexcept;
 
  private:
   bool within_rate(std::int64_t second) noexcept;
 
-  std::shared_ptr<const LogSink> sink_;  // null: nobody listens
+  std::shared_ptr<const LogSink> sink_;  // null: no listener
   LogLevel level_;
   unsigned rate_;
   bool show_keys_;
   Dispatcher& dispatcher_;
   Backlog records_;
-  std::atomic<std::int64_t> second_ = 0;  // the one that is counted
+  std::atomic<std::int64_t> second_ = 0;  // the one being counted
   std::atomic<unsigned> of_second_ = 0;
 
-  std::shared_ptr<const Observer> observer_;  // null: nobody wants events
+  std::shared_ptr<const Observer> observer_;  // null: no observer
   std::string_view system_;
   Backlog requests_;
 };
 
-// Takes only what concerns a key, for paths that are not the client's own: of the nodes that one
-// speaks.
+// Lets pass only records about a key, for paths other than the client's own: only that one reports
+// on the nodes.
 class KeyEvents final : public node::EventLog {
  public:
   explicit KeyEvents(node::EventLog& events) : events_(events) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a client can do: by the kind of its endpoint, less what failover=rehash takes away.
+// What a client can do, given by the kind of its endpoint, less what failover=rehash takes away.
 //
 // Thread rule: pure functions.
 
@@ -11,11 +11,11 @@
 
 namespace sheaf::client::runtime {
 
-// What Client::supports says.
+// The answer of Client::supports.
 bool supports(const ClusterConfig& config, Feature feature) noexcept;
 
-// Why a call that needs the feature is refused; nothing if it is supported. For features whose name
-// is a plural: fencing tokens, watches, lists, locks.
+// Why a call that needs the feature is refused; nothing if it is supported. Only for features with
+// a plural name: fencing tokens, watches, lists, locks.
 std::optional<Error> check_feature(const ClusterConfig& config, Feature feature);
 
 }  // namespace sheaf::client::runtime

@@ -7,7 +7,7 @@
 namespace sheaf::client::runtime {
 namespace {
 
-// Times of files are this coarse at worst.
+// The coarsest resolution of file times.
 constexpr std::int64_t coarse = 2'000'000'000;  // ns
 
 std::int64_t nanoseconds_of(const timespec& time) noexcept {

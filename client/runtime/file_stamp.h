@@ -1,8 +1,8 @@
 #pragma once
 
-// FileStamp: what a path leads to, as far as it can be seen without reading it. It differs whenever
-// the path leads to another file, or to one that was written again, but for files that were written
-// twice within one tick of their clock: whoever has read one that was `young` reads it once more.
+// FileStamp: what a path leads to, as far as this is visible without reading it. It differs
+// whenever the path leads to another file, or to one that was rewritten, except for a file
+// rewritten within one tick of its clock: a reader that found it `young` must read it again.
 //
 // Thread rule: plain values.
 
@@ -20,7 +20,7 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
   static FileStamp of(const std::string& path);
-  // It had just been written, and may be so again unnoticed.
+  // True if it was written just now: it may be rewritten without a difference.
   bool young() const;
 };
 

@@ -7,7 +7,7 @@
 namespace sheaf::client::runtime {
 namespace {
 
-// Counts forks on the child's side: cheaper than asking for the process number at every call.
+// Counts forks in the child: cheaper than asking for the process id at every call.
 std::atomic<unsigned>& fork_count() noexcept {
   static std::atomic<unsigned> count = 0;
   static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });

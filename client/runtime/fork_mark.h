@@ -1,7 +1,7 @@
 #pragma once
 
-// ForkMark: tells a process from its forked children. What was made before a fork is of no use in
-// the child: threads are gone, and mutexes may be held for ever.
+// ForkMark: distinguishes a process from its forked children. Objects made before a fork are
+// useless in the child: threads are gone, and mutexes may be held forever.
 //
 // Thread rule: any thread.
 
@@ -10,7 +10,7 @@ namespace sheaf::client::runtime {
 class ForkMark {
  public:
   ForkMark();
-  // Whether this is a child that was forked since the mark was made.
+  // True in a child that was forked after the mark was made.
   bool forked() const noexcept;
 
  private:

@@ -6,7 +6,7 @@
 namespace sheaf::client::runtime {
 namespace {
 
-// Whoever dialed may give up at the same moment, and knows less about the reason.
+// The dialing side may give up at the same moment, and knows less about the reason.
 constexpr std::chrono::milliseconds before_deadline{1};
 
 }  // namespace
@@ -30,7 +30,7 @@ class LoginDialer::LoginDial final : public socket::Dial,
   LoginDial(const LoginDial&) = delete;
   LoginDial& operator=(const LoginDial&) = delete;
 
-  // For this answer of the source.
+  // Waits for this answer of the source.
   void wait_for(std::uint64_t answer) {
     answer_ = answer;
     owner_.waiting_.push_back(*this);
@@ -56,7 +56,7 @@ class LoginDialer::LoginDial final : public socket::Dial,
     if (answer_ == 0) return;
     answer_ = 0;
     owner_.waiting_.remove(*this);
-    timer_->cancel();  // it may be calling
+    timer_->cancel();  // it may be calling us now
   }
 
   LoginDialer& owner_;
@@ -64,7 +64,7 @@ class LoginDialer::LoginDial final : public socket::Dial,
   const Deadline deadline_;
   socket::DialSink& dial_sink_;
   socket::StreamSink& stream_sink_;
-  std::uint64_t answer_ = 0;  // 0: it does not wait
+  std::uint64_t answer_ = 0;  // 0: does not wait
   std::unique_ptr<socket::Timer> timer_;
   std::unique_ptr<socket::Dial> inner_;
 };
@@ -102,7 +102,7 @@ void LoginDialer::run(Now now) {
   arm_timer();
 }
 
-// A dial that fails may end others and begin some, so the list is looked at anew each time.
+// A failing dial may end others and start some, so the loop starts from the front each time.
 void LoginDialer::settle(const LoginKeeper::State& state, Now now) {
   while (true) {
     LoginDial* const dial = waiting_.front();

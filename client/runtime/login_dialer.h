@@ -1,7 +1,7 @@
 #pragma once
 
-// LoginDialer: a path's part in the logins of its client. Every connection of the path waits here
-// for the source of logins before it is dialed, within its deadline. When the source has another
+// LoginDialer: connects a path to the logins of its client. Each connection of the path waits here
+// for the source of logins before it is dialed, within its deadline. When the source gives another
 // login, the sessions of the path get it, and its connections renew theirs.
 //
 // Thread rule: under the path's baton, except for leave().
@@ -29,13 +29,13 @@ class LoginDialer final : public socket::Dialer,
     socket::Lane& lane;
     protocol::SessionFactory& sessions;
   };
-  // Of one path of a client `keeps_time` holds: it looks when the source is to be asked.
+  // `keeps_time` is true for one path of a client: it checks when the source must be asked.
   LoginDialer(Parts parts, std::unique_ptr<socket::Dialer> inner,
               std::shared_ptr<LoginKeeper> keeper, bool keeps_time);
   ~LoginDialer() override;
   LoginDialer(const LoginDialer&) = delete;
   LoginDialer& operator=(const LoginDialer&) = delete;
-  // Before the lane runs.
+  // Call before the lane runs.
   void set_cluster(cluster::ClientCluster& cluster) noexcept { cluster_ = &cluster; }
 
   std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
@@ -46,9 +46,9 @@ class LoginDialer final : public socket::Dialer,
     return inner_->certificate_end();
   }
 
-  // Nothing is posted to the lane from now on. Any thread.
+  // Posts nothing to the lane from now on. Any thread.
   void leave() noexcept { keeper_->leave(*this); }
-  // After leave(), when nobody drives the lane any more.
+  // Call after leave(), when nothing drives the lane any more.
   void forget_task() noexcept { parts_.lane.cancel(*this); }
 
  private:
@@ -64,7 +64,7 @@ class LoginDialer final : public socket::Dialer,
   std::unique_ptr<socket::Dialer> inner_;
   std::shared_ptr<LoginKeeper> keeper_;
   cluster::ClientCluster* cluster_ = nullptr;
-  std::uint64_t renewals_ = 0;  // that this path has carried out
+  std::uint64_t renewals_ = 0;  // those this path has carried out
   IntrusiveList<LoginDial> waiting_;
   std::unique_ptr<socket::Timer> timer_;  // null: another path keeps the time
 };

@@ -122,7 +122,7 @@ void LoginKeeper::close() {
   listeners_.clear();
 }
 
-// Carries out what the plan has decided.
+// Carries out the decisions of the plan.
 LoginKeeper::Rest LoginKeeper::pump(Now now) {
   Rest rest;
   while (!closed_) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// LoginKeeper: the source of a client's logins: a function of the program, or a file. It asks when
-// the plan says so, and tells all paths what came of it. A path looks at the state and acts under
+// LoginKeeper: asks the source of a client's logins, a function of the program or a file, when the
+// plan decides so, and informs all paths of the answer. A path looks at the state and acts under
 // its own baton (login_dialer.h).
 //
-// A function runs as a job of the dispatcher and may block. A file is read where it is asked for.
+// A function runs as a job of the dispatcher and may block. A file is read where it is needed.
 //
-// Thread rule: any thread. Listeners are called under the mutex; they only note that there is
-// something to look at. The program's function, executor and log sink are never called under it.
+// Thread rule: any thread. Listeners are called under the mutex; they only note that there is a
+// change to look at. The program's function, executor and log sink are never called under it.
 
 #include <cstdint>
 #include <expected>
@@ -30,17 +30,17 @@ namespace sheaf::client::runtime {
 
 class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
  public:
-  // What a path looks at.
+  // What a path sees.
   struct State {
-    protocol::SharedLogin login;  // the present one; null: nobody logs in
-    std::uint64_t renewals = 0;   // how often connections that stand were to renew theirs
+    protocol::SharedLogin login;  // the present one; null: no login
+    std::uint64_t renewals = 0;   // how often open connections had to renew theirs
     std::uint64_t answers = 0;    // how often the source has answered
     std::string failure;          // of the last answer, one clause; empty: it gave a login
   };
 
   class Listener {
    public:
-    // There is another state. Once for all changes until it is looked at.
+    // The state changed. Called once for all changes until the next look().
     virtual void on_login_state() = 0;
 
    protected:
@@ -51,7 +51,8 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
     bool notified_ = false;  // under the keeper's mutex
   };
 
-  // Null: the login of the configuration never changes. The others outlive it until close().
+  // Null: the login of the configuration never changes. The other arguments must live until
+  // close().
   static std::shared_ptr<LoginKeeper> make(const ClusterConfig& config, CredentialSource source,
                                            Dispatcher& dispatcher, node::EventLog& events);
   ~LoginKeeper() = default;
@@ -60,23 +61,23 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
 
   void join(Listener& listener);
   void leave(Listener& listener);
-  // Later changes are told again.
+  // Changes after this notify the listener again.
   State look(Listener& listener);
 
   protocol::SharedLogin present();
 
-  // A connection is about to be made. It goes on when State::answers has come so far; 0: at once.
+  // A connection is about to be made. It may proceed once State::answers reaches the result.
   std::uint64_t want(Now now);
-  void wait_over();       // one that waited gave up
-  void refused(Now now);  // a server did not take the present login
-  // When on_time() is to be called.
+  void wait_over();       // a waiting connection gave up
+  void refused(Now now);  // a server refused the present login
+  // When on_time() must be called.
   Deadline next();
   void on_time(Now now);
-  // The source is not asked any more, and nobody is told anything.
+  // From now on the source is not asked and no listener is notified.
   void close();
 
  private:
-  // What a source says.
+  // An answer of a source.
   struct Answer {
     protocol::SharedLogin login;
     std::optional<std::chrono::milliseconds> ends;  // by the wall clock
@@ -87,7 +88,7 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
 
   LoginKeeper(const ClusterConfig& config, CredentialSource source, Dispatcher& dispatcher,
               node::EventLog& events);
-  // What is left to do when the mutex is free again.
+  // What remains to be done once the mutex is released.
   struct Rest {
     std::optional<CredentialNeed> ask;
     std::string complaint;
@@ -102,8 +103,8 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
   Answered checked(Answer answer) const;
 
   const CredentialSource source_;  // null: a file
-  const std::string user_;         // beside a password's file
-  const std::string method_;       // of a token's file; empty: it is a password's
+  const std::string user_;         // of a password file
+  const std::string method_;       // of a token file; empty: a password file
   const bool takes_tokens_;
   Dispatcher& dispatcher_;
   node::EventLog& events_;
@@ -115,7 +116,7 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
   std::uint64_t renewals_ SHEAF_GUARDED_BY(mutex_) = 0;
   std::uint64_t answers_ SHEAF_GUARDED_BY(mutex_) = 0;
   std::string failure_ SHEAF_GUARDED_BY(mutex_);
-  std::string complaint_ SHEAF_GUARDED_BY(mutex_);  // the last one that was logged
+  std::string complaint_ SHEAF_GUARDED_BY(mutex_);  // the last one logged
   std::vector<Listener*> listeners_ SHEAF_GUARDED_BY(mutex_);
   bool closed_ SHEAF_GUARDED_BY(mutex_) = false;
 };

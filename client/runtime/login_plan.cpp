@@ -16,10 +16,10 @@ constexpr nanoseconds shortest_lead = std::chrono::seconds(1);
 constexpr nanoseconds first_pause = std::chrono::seconds(1);
 constexpr nanoseconds longest_pause = std::chrono::seconds(30);
 
-// How long before an end that is so far away a renewal begins.
+// How long before an end that is `left` away a renewal begins.
 nanoseconds lead(nanoseconds left) noexcept {
   const nanoseconds wanted = std::clamp(left / 5, shortest_lead, longest_lead);
-  return std::min(wanted, left / 2);  // of what lives for two seconds and less
+  return std::min(wanted, left / 2);  // for a login that lasts two seconds or less
 }
 
 Deadline later(Deadline from, nanoseconds by) noexcept {
@@ -27,7 +27,7 @@ Deadline later(Deadline from, nanoseconds by) noexcept {
 }
 
 nanoseconds time_left(std::optional<std::chrono::milliseconds> ends_at_wall, Now now) noexcept {
-  constexpr auto for_ever = std::chrono::hours(24 * 365 * 100);  // and no overflow
+  constexpr auto for_ever = std::chrono::hours(24 * 365 * 100);  // no overflow either
   if (!ends_at_wall || *ends_at_wall >= now.wall + for_ever) return never;
   return std::max(*ends_at_wall, std::chrono::milliseconds(0)) - now.wall;
 }
@@ -97,7 +97,7 @@ bool LoginPlan::on_answer(protocol::SharedLogin login,
     publish_ = std::max(publish_, Publish::for_new);
     mixed_ = true;
   }
-  // Those that have not renewed theirs still end when they did.
+  // Connections that have not renewed their login still end when it does.
   oldest_ends_ = mixed_ ? std::min(oldest_ends_, ends) : ends;
   renew_at_ = mixed_ ? std::min(renew_at_, renew_at) : renew_at;
   const bool unused = std::exchange(waiting_, 0) == 0 && (other || need == CredentialNeed::connect);
@@ -119,8 +119,8 @@ void LoginPlan::retry_later(Now now) noexcept {
   renew_at_ = std::min(renew_at_, later(now.mono, pause_));
 }
 
-// The weightiest reason counts. What is being asked for already may be answered with what was right
-// when it began.
+// The most important reason wins. A request already under way may be answered with a login that was
+// right only when it began.
 void LoginPlan::want(CredentialNeed need) noexcept {
   wanted_ = wanted_ ? std::max(*wanted_, need) : need;
 }

@@ -1,23 +1,24 @@
 #pragma once
 
-// LoginPlan: when a source of credentials is asked, and what becomes of its answers. Inputs and
-// time come in, decisions are pulled.
+// LoginPlan: decides when a source of credentials is asked, and how its answers are used. Inputs
+// and time come in, decisions are pulled.
 //
-//   input                                        what is decided
-//   a connection is about to be made             the source is asked, unless it is being asked
-//   the source answers with another login        new connections use it. Those that stand renew
-//                                                theirs if it was asked for that, or if it changes
-//                                                its answer only for good (a file)
-//   80 % of the time until the end is over       it is asked; again and again if it fails
-//   a server refuses the login                   it is asked, once for each login
-//   the end                                      connections that stand renew their login if there
-//                                                is a newer one, else nobody logs in
+// | input                               | decision                                           |
+// |-------------------------------------|----------------------------------------------------|
+// | a connection is about to be made    | ask the source, unless it is being asked           |
+// | the source gives another login      | new connections use it; open ones renew theirs if  |
+// |                                     | it was asked for more than a connection, had       |
+// |                                     | failed before, or is a file                        |
+// | 80 % of the time to the end is over | ask; again and again while that fails              |
+// | a server refuses the login          | ask, once for each login                           |
+// | the end of the login                | open connections renew theirs if there is a newer  |
+// |                                     | one; else nothing can log in                       |
 //
-// A callback may give another token each time that it is asked, so what is asked for a connection
-// renews no other: connections that are replaced for another login would have others replaced.
+// A callback may return another token each time it is asked. So a login asked for a new connection
+// renews no other: connections replaced for another login would have others replaced.
 //
-// An answer that comes when every connection has given up waiting for it serves the next one, so
-// that a source that is slower than a connection may wait is of use.
+// If every connection has given up waiting when an answer arrives, the next connection uses it. So
+// a source slower than a connection may wait still works.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -32,44 +33,44 @@
 
 namespace sheaf::client::runtime {
 
-// What has to be told to the sessions.
+// What the sessions must learn.
 enum class Publish : std::uint8_t {
   nothing,
-  for_new,  // another login holds for connections that are made from now on
-  for_all   // and those that stand renew theirs
+  for_new,  // new connections use another login
+  for_all   // and open connections renew theirs
 };
 
 class LoginPlan {
  public:
   enum class Kind : std::uint8_t {
     callback,  // any answer is as good as any other
-    file       // the latest answer is the one that is right
+    file       // only the latest answer is right
   };
   explicit LoginPlan(Kind kind) noexcept : kind_(kind) {}
 
   // Inputs.
-  // A connection is about to be made. False: the present login is for it. True: it waits for the
-  // next answer.
+  // A connection is about to be made. True: it waits for the next answer. False: it uses the
+  // present login.
   bool on_connect(Now now) noexcept;
-  void on_wait_over() noexcept;  // one of those that waited gave up
-  void on_refused() noexcept;    // a server did not take the present login
-  void on_change() noexcept;     // the source has something else to say
+  void on_wait_over() noexcept;  // a waiting connection gave up
+  void on_refused() noexcept;    // a server refused the present login
+  void on_change() noexcept;     // the source has another answer
   void on_time(Now now) noexcept;
-  // What was asked for is answered. False: the login had ended before it came, which is a failure.
+  // The source has answered. False: the login had ended before it arrived, which is a failure.
   bool on_answer(protocol::SharedLogin login, std::optional<std::chrono::milliseconds> ends_at_wall,
                  Now now);
   void on_failure(Now now) noexcept;
 
   // Outputs. Pulled after each input.
-  std::optional<CredentialNeed> take_asking() noexcept;  // the source is to be asked now
+  std::optional<CredentialNeed> take_asking() noexcept;  // ask the source now
   Publish take_publication() noexcept { return std::exchange(publish_, Publish::nothing); }
-  // When on_time() is to be called.
+  // When on_time() must be called.
   Deadline next() const noexcept;
 
-  // Null: nobody can log in.
+  // Null: nothing can log in.
   const protocol::SharedLogin& present() const noexcept { return present_; }
 
-  // An answer that nobody waited for serves one connection within this.
+  // How long an answer that came too late for its connection may serve another one.
   static constexpr std::chrono::seconds spare_life{10};
 
  private:
@@ -79,16 +80,16 @@ class LoginPlan {
   const Kind kind_;
   protocol::SharedLogin present_;
   Deadline present_ends_ = never;
-  Deadline oldest_ends_ = never;  // of the logins of connections that stand
+  Deadline oldest_ends_ = never;  // the first end among the logins of open connections
   bool mixed_ = false;            // some of them may have another login than the present one
-  bool refused_ = false;          // the present login was
-  bool failing_ = true;           // no answer, or the last one was none
+  bool refused_ = false;          // the present login was refused
+  bool failing_ = true;           // no answer yet, or the last one failed
   unsigned waiting_ = 0;
   Deadline spare_until_{0};
   Deadline renew_at_ = never;
   std::chrono::nanoseconds pause_{0};     // before the next attempt to renew
-  std::optional<CredentialNeed> asked_;   // the source works on it
-  std::optional<CredentialNeed> wanted_;  // it is to be asked next
+  std::optional<CredentialNeed> asked_;   // the source is working on it
+  std::optional<CredentialNeed> wanted_;  // to be asked next
   Publish publish_ = Publish::nothing;
 };
 

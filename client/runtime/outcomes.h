@@ -1,6 +1,6 @@
 #pragma once
 
-// From a completion below to a result above: the one place where outcomes become what users see.
+// Converts completions from below to results: the one place where outcomes become visible.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -16,7 +16,7 @@ namespace sheaf::client::runtime {
 struct GetOp {
   using Out = Result<GetResult>;
   static Out convert(const socket::Completion& completion, Deadline started);
-  // Of a reply that is no refusal.
+  // For a reply that is not a refusal.
   static GetResult convert(const protocol::Reply& reply);
 };
 struct SetOp {
@@ -26,11 +26,11 @@ struct SetOp {
 struct RemoveOp {
   using Out = Result<RemoveResult>;
   static Out convert(const socket::Completion& completion, Deadline started);
-  // Of a reply that is no refusal.
+  // For a reply that is not a refusal.
   static RemoveResult convert(const protocol::Reply& reply);
 };
 
-// append, prepend, touch: whether the key was there.
+// append, prepend, touch: true if the key existed.
 struct DoneOp {
   using Out = Result<bool>;
   static Out convert(const socket::Completion& completion, Deadline started);
@@ -41,7 +41,7 @@ struct CountOp {
 };
 
 Error make_error(const socket::Completion& completion, Deadline started);
-// Of a thread or a descriptor that could not be had.
+// For a thread or a descriptor that the system refused.
 Error no_thread(const std::system_error& error);
 using sheaf::local_error;
 

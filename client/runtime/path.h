@@ -1,10 +1,10 @@
 #pragma once
 
-// Path: the way of requests from calls to servers and back: a loop, the lane that drives it, and a
-// cluster's connections, with the dialer and the sessions that they are made of. A client has one
-// for everything, and some more for large reads (bulk_connections.h).
+// Path: carries requests from calls to servers and back. It consists of a loop, the lane that
+// drives it, and a cluster's connections, with the dialer and the sessions they are made of. A
+// client has one for everything, and some more for large reads (bulk_connections.h).
 //
-// Thread rule: the accessors from any thread; what they give under the baton of lane().
+// Thread rule: the accessors from any thread; what they return under the baton of lane().
 
 #include <functional>
 #include <memory>
@@ -26,13 +26,13 @@ namespace sheaf::client::runtime {
 
 class Path {
  public:
-  // What is not of a path: who says as whom to log in (null: nobody, the sessions know), and
-  // whether this path tells it the time.
+  // What belongs to the client: the keeper of its logins (null: the sessions know the login), and
+  // whether this path tracks time for it.
   struct Logins {
     std::shared_ptr<LoginKeeper> keeper;
     bool keeps_time = false;
   };
-  // The event log outlives it. start() of its lane is left to the caller; `grace` is the lane's.
+  // The event log outlives it. The caller starts its lane; `grace` is the lane's.
   static Result<std::unique_ptr<Path>> open(
       const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
       std::unique_ptr<protocol::SessionFactory> sessions, Logins logins, node::EventLog& events,
@@ -48,33 +48,33 @@ class Path {
   protocol::SessionFactory& sessions() noexcept { return *sessions_; }
   const protocol::SessionFactory& sessions() const noexcept { return *sessions_; }
 
-  // From now on the servers say who owns what (map_fetcher.h). Before start() of the lane; the
-  // topology is MapFetcher's first one. `table` and `events` outlive the path.
+  // From now on the servers decide who owns which key (map_fetcher.h). Call before start() of the
+  // lane; the topology is the first one of MapFetcher. `table` and `events` outlive the path.
   void follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
                   cluster::NodeEntries& table, node::EventLog& events, const Seed& seed);
-  // From now on requests wait for a server that asks for patience. None is sent to another: `why`,
-  // in one clause that outlives the path. Instead of follow_map().
+  // From now on requests wait for a server that asks for patience, and are never sent to another
+  // server: `why` is one clause that outlives the path. Call this or follow_map(), not both.
   void follow_nobody(std::string_view why, const Seed& seed);
   bool follows_map() const noexcept { return map_ != nullptr; }
-  // What the servers say; null: the configuration says who owns what. Under the baton.
+  // The servers' map; null: the configuration decides who owns which key. Under the baton.
   const cluster::MapFetcher* map() const noexcept { return map_.get(); }
   // False until the servers have said which of them belong to the cluster. Under the baton.
   bool knows_members() const noexcept { return map_ == nullptr || map_->known(); }
 
-  // From now on commands of the user's own may be sent. After follow_map(), before start() of the
-  // lane. `events` outlives the path.
+  // Allows raw commands of the user. Call after follow_map(), before start() of the lane. `events`
+  // outlives the path.
   void pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
                      std::chrono::nanoseconds patience, node::EventLog& events);
-  // Only after that. Under the baton.
+  // Only after pass_commands(). Under the baton.
   cluster::CommandRouter& commands() noexcept { return *commands_; }
 
   // Runs `task` under the baton and returns when it has run.
   void run(const std::function<void(Now)>& task);
-  // Stops the lane, and drives until `over` in its stead, as long as there is something that the
-  // kernel takes at once. No call may be in progress and none may follow.
+  // Stops the lane, then drives the loop in its place until `over`, as long as the kernel takes
+  // something at once. No call may be in progress and none may follow.
   void stop(const std::function<bool()>& over) noexcept;
-  // In a forked child only the descriptors may be touched: the threads are gone, and a mutex may
-  // be held for ever by one of them.
+  // For a forked child, which may touch only the descriptors: the threads are gone, and one of them
+  // may hold a mutex forever.
   static void abandon(std::unique_ptr<Path> path) noexcept;
 
  private:
@@ -88,7 +88,7 @@ class Path {
   LoginDialer* logins_ = nullptr;  // the dialer, if it asks for logins
   std::unique_ptr<protocol::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
-  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what
+  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration decides the owners
   std::unique_ptr<cluster::CommandRouter> commands_;
   socket::Lane lane_;
 };

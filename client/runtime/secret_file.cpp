@@ -11,14 +11,14 @@
 #include "base/text.h"
 
 namespace sheaf::client::runtime {
-// Two writings within one tick of the file's clock look the same from outside.
+// Two writes within one tick of the file's clock look the same from outside.
 bool SecretFile::changed() const { return young_ || FileStamp::of(path_) != stamp_; }
 
 std::unexpected<std::string> SecretFile::wrong(const std::string& what) const {
   return std::unexpected(option_ + " " + printable(path_, 256) + ": " + what);
 }
 
-// Looked at before it is read: what changes meanwhile is noticed later.
+// The stamp is taken before reading: a change meanwhile is noticed later.
 std::expected<Secret, std::string> SecretFile::read() {
   stamp_ = FileStamp::of(path_);
   young_ = stamp_.young();
@@ -26,7 +26,7 @@ std::expected<Secret, std::string> SecretFile::read() {
 }
 
 std::expected<Secret, std::string> SecretFile::read_line() const {
-  // Nobody waits for the other end of a pipe.
+  // Opening a pipe must not wait for its other end.
   const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found{};
   if (!file.valid() || ::fstat(file.get(), &found) != 0) return wrong(std::strerror(errno));

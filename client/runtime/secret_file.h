@@ -1,8 +1,8 @@
 #pragma once
 
 // SecretFile: a password or a token in a file that is replaced while programs run, in place or by
-// swapping a folder that a symbolic link leads to, as Kubernetes does. So it is the path that is
-// looked at, never the file that it led to.
+// swapping a folder that a symbolic link leads to, as Kubernetes does. So each read opens the path,
+// never the file it led to before.
 //
 // Thread rule: one thread at a time.
 
@@ -20,13 +20,13 @@ class SecretFile {
  public:
   static constexpr std::size_t most_bytes = 64u << 10;
 
-  // `option` is what names the file, in sentences.
+  // `option`: the option that names the file, for error sentences.
   SecretFile(std::string option, std::string path)
       : option_(std::move(option)), path_(std::move(path)) {}
 
-  // Its first line, without its end. The error is one sentence that names option and path.
+  // The first line, without its end. The error is one sentence that names option and path.
   std::expected<Secret, std::string> read();
-  // Whether it may hold something else than what was last read.
+  // True if it may hold something else than at the last read.
   bool changed() const;
 
  private:
@@ -36,7 +36,7 @@ class SecretFile {
   std::string option_;
   std::string path_;
   FileStamp stamp_;
-  bool young_ = true;  // it had just been written when it was read, and may be so again unnoticed
+  bool young_ = true;  // written just before it was read: may be rewritten without a difference
 };
 
 }  // namespace sheaf::client::runtime

@@ -19,7 +19,7 @@ int digit(char c) noexcept {
   return c == '-' ? 62 : c == '_' ? 63 : -1;
 }
 
-// base64url without padding (RFC 7515, appendix C); empty if it is none.
+// base64url without padding (RFC 7515, appendix C); empty if it is malformed.
 Secret decode(std::string_view text) {
   Secret out(text.size() * 3 / 4);
   std::size_t size = 0;
@@ -43,8 +43,7 @@ class Members {
  public:
   explicit Members(std::string_view text) noexcept : rest_(text) {}
 
-  // The number of the member with this name, without what follows the point; nothing if there is
-  // none.
+  // The number of the member with this name, without its fraction; nothing if it is missing.
   std::optional<std::uint64_t> number(std::string_view name) {
     if (!take('{')) return std::nullopt;
     while (true) {
@@ -66,7 +65,7 @@ class Members {
     rest_.remove_prefix(1);
     return true;
   }
-  // As it is written, between its quotes.
+  // As written, between its quotes.
   std::optional<std::string_view> string() noexcept {
     if (!take('"')) return std::nullopt;
     for (std::size_t i = 0; i < rest_.size(); ++i) {
@@ -85,7 +84,7 @@ class Members {
     const std::size_t end = rest_.find_first_not_of("0123456789");
     return parse_decimal(rest_.substr(0, end));
   }
-  // Objects and arrays with all that is in them. What is no JSON is found out by the server.
+  // Skips objects and arrays with everything in them. Malformed JSON is for the server to find.
   bool skip_value() noexcept {
     std::size_t depth = 0;
     do {

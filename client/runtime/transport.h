@@ -2,7 +2,7 @@
 
 // Transport: what a path runs on: a loop, the dialer of its connections, and the rules of its lane.
 //
-// open_transport() is alone in its file, so that a program can link its own definition instead. The
+// open_transport() has a file to itself, so that a program can link its own definition instead. The
 // simulator does, and runs a real client on a simulated network (docs/design/0019-link-seams.md).
 //
 // Thread rule: open_transport() from any thread; a transport belongs to one path.
