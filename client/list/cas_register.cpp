@@ -218,6 +218,7 @@ void CasRegister::on_committed(const socket::Completion& answer) {
   absent_ = false;
   known_ = !version_.empty();  // old servers do not send the new version
   trusted_ = known_ && !contended_;
+  if (!known_) good_until_ = Deadline::min();  // the next commit needs it, and open() reads it
   report_done();
 }
 
