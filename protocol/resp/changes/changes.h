@@ -100,7 +100,8 @@ class Changes {
   bool watches(const Change& change) const noexcept {
     return by_transaction() && !change.asking && !by_comparison(change);
   }
-  bool busy() noexcept { return transaction() != nullptr; }
+  // Also if the end of an open transaction was cancelled.
+  bool busy() noexcept { return is_open_ || transaction() != nullptr; }
   Pending* transaction() noexcept { return watching_ ? queue_.find(*watching_) : nullptr; }
 
   // ---- the steps of a request that has its place
