@@ -43,7 +43,7 @@ Writer::Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions
 
 // An edit that comes during a commit, or while others have their turn, just waits.
 void Writer::add(EditRequest& request, Now now) {
-  if (shut_down()) return edits_.fail(request, closing_error(), now);
+  if (life_ >= Life::shut_down) return edits_.fail(request, closing_error(), now);
   hurried_ = ended_at_ != Deadline::min() && now.mono - ended_at_ <= linger();
   edits_.add(request);
   switch (state_) {
@@ -154,7 +154,7 @@ void Writer::open(Now now) {
 
 void Writer::close(Now now) {
   attempt_.give_up();
-  register_->close(now.mono + (shut_down() ? closing_patience : patience), now);
+  register_->close(now.mono + (life_ >= Life::shut_down ? closing_patience : patience), now);
 }
 
 // ---- one group after the other
@@ -207,7 +207,7 @@ void Writer::go_on(Now now) {
     rest(options_.rest, now);
   } else if (edits_.waiting()) {
     state_ = State::ready;
-  } else if (hurried_ && !shut_down()) {
+  } else if (hurried_ && life_ < Life::shut_down) {
     hurried_ = false;
     state_ = State::lingering;
     wake_at_ = now.mono + linger();
@@ -266,7 +266,7 @@ void Writer::on_failed(const Error& error, Now now) {
 void Writer::fail_group(const Error& error, Now now) {
   edits_.fail_group(error, now);
   state_ = State::idle;
-  if (edits_.waiting() && !shut_down()) open(now);
+  if (edits_.waiting() && life_ < Life::shut_down) open(now);
 }
 
 // ---- deadlines and cancellations

@@ -95,7 +95,6 @@ class Writer final : public calls::Procedure {
   // Each includes those before it. `overdue`: a release was waited for long enough.
   enum class Life : std::uint8_t { used, retired, shut_down, overdue };
 
-  bool shut_down() const noexcept { return life_ >= Life::shut_down; }
   void proceed(Now now);
   void on_event(const RegisterEvent& event, Now now);
   void open(Now now);
