@@ -41,24 +41,24 @@ struct Advice {
 // Whole sentences. A reason that is not in the table has only its own words.
 constexpr Advice advice[] = {
     {Reason::timed_out, "The deadline passed.",
-     "If this is rare, give `timeout` more room; if not, compare it with the node's round trips "
+     "If this is rare, raise `timeout`; if not, compare it with the node's round trips "
      "(Client::metrics)."},
-    {Reason::cancelled, "The caller's stop token ended it.", ""},
-    {Reason::node_down, "The node is known to be down, so nothing was tried.",
-     "It is asked again by itself; calls succeed as soon as it answers."},
-    {Reason::connect_failed, "No connection to the node could be made.",
-     "See whether the server runs, listens at this address and is not behind a firewall."},
-    {Reason::connection_lost, "The connection ended while the request was on it.",
-     "See the server's log for restarts and closed connections."},
+    {Reason::cancelled, "The caller's stop token cancelled it.", ""},
+    {Reason::node_down, "The node is known to be down, so nothing was sent.",
+     "The client keeps probing it; calls succeed as soon as it answers."},
+    {Reason::connect_failed, "The client could not connect to the node.",
+     "Check that the server is running, listens on this address and is not behind a firewall."},
+    {Reason::connection_lost, "The connection ended while the request was in flight.",
+     "Check the server's log for restarts and closed connections."},
     {Reason::protocol_error, "The peer does not speak the protocol as expected.",
-     "See whether the scheme of the URI is that of the server, and which version it has."},
-    {Reason::authentication, "One side does not accept who the other is.",
-     "See user, password or token, and over TLS the certificates and `tls_name`."},
-    {Reason::too_large, "Something is above a limit.",
-     "See `value_limit`, the server's own limit, and `item_size` for memcached."},
-    {Reason::queue_full, "This client has as much under way as it may.",
+     "Check that the scheme of the URI fits the server, and check the server's version."},
+    {Reason::authentication, "One side does not accept the identity of the other.",
+     "Check user, password or token, and over TLS the certificates and `tls_name`."},
+    {Reason::too_large, "A size is above a limit.",
+     "Check `value_limit`, the server's own limit, and `item_size` for memcached."},
+    {Reason::queue_full, "This client has reached its limit of operations under way.",
      "Start fewer operations at once, or raise `max_in_flight` and `max_waiting`."},
-    {Reason::out_of_memory, "This process has no memory left.", ""},
+    {Reason::out_of_memory, "This process is out of memory.", ""},
     {Reason::clock_skew, "This machine's clock is over a minute ahead of the store's.",
      "Run NTP on both; `sheaf nodes` shows the difference."},
     {Reason::fencing_required, "The key is protected by a lock's token.",
@@ -67,17 +67,17 @@ constexpr Advice advice[] = {
      "The lock was lost; take it again and read before writing."},
     {Reason::fencing_skew, "The fencing token is over a minute ahead of the store's clock.",
      "Run NTP on the machines of all stores."},
-    {Reason::quota, "The store or the account has as much as it may.",
+    {Reason::quota, "The store or the account has reached its quota.",
      "Remove keys, give them a time to live, or raise the quota."},
     {Reason::not_authorized, "The user has no right to this key or topic.",
-     "See the server's access list, and for stores the file of rights."},
+     "Check the server's access list, or for a store its file of rights."},
     {Reason::unknown_command, "The server does not know this command.",
-     "See which version it has."},
+     "Check the server's version."},
     {Reason::wrong_type, "The key holds another kind of value.", ""},
-    {Reason::lock_lost, "The lock is not held any more.",
-     "Take it again; its protected work has to start over."},
-    {Reason::read_only, "The server takes no writes at the moment.",
-     "For a store see its log: its disk is full or its file was moved."},
+    {Reason::lock_lost, "The lock is no longer held.",
+     "Take it again and start the protected work over."},
+    {Reason::read_only, "The server accepts no writes at the moment.",
+     "For a store, check its log: its disk is full or its file was moved."},
     {Reason::closed, "The client was closed.", ""},
     {Reason::forked, "The process forked after the client was opened.",
      "Open a client in the child."},
@@ -90,13 +90,13 @@ std::string_view known(Outcome outcome) noexcept {
     case Outcome::unknown:
       return "The request was sent: it may have been carried out, or be carried out later.";
     case Outcome::refused:
-      return "The server has answered: it did not do it.";
+      return "The server answered that it did not carry it out.";
     case Outcome::not_sent:
     case Outcome::overloaded:
     case Outcome::shutdown:
       return "Nothing was sent: it is safe to repeat.";
     case Outcome::unsupported:
-      return "This kind of server has no such operation; Client::supports tells before.";
+      return "This kind of server has no such operation; Client::supports says so beforehand.";
     case Outcome::invalid:
       return "The call itself is not allowed, and nothing was sent.";
   }
@@ -264,8 +264,8 @@ std::string Error::why() const {
   const auto* const found = std::ranges::find(advice, reason, &Advice::reason);
   if (paused) {
     add(out,
-        "This process itself did not run for a part of the time: it was stopped, swapped out "
-        "or had no processor. The node is not to blame.");
+        "This process itself did not run for part of the time: it was stopped, swapped out or got "
+        "no CPU. The node is not to blame.");
   } else if (found != std::end(advice)) {
     add(out, found->cause);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-// TaskList: tasks that wait to be run, oldest first. `changed` is called under the list's mutex, so
-// that the number it reports agrees with the list.
+// TaskList: tasks that wait to be run, oldest first.
 //
 // Thread rule: any thread. Tasks run without the mutex.
 
@@ -23,31 +22,14 @@ class TaskList {
   TaskList(const TaskList&) = delete;
   TaskList& operator=(const TaskList&) = delete;
 
-  // Calls `changed(n)` with the number of waiting tasks. Drops the task if the list is closed.
-  template <class Changed>
-  void add(Task task, const Changed& changed) {
+  // Drops the task if the list is closed.
+  void add(Task task) {
     const sync::MutexLock lock(mutex_);
-    if (closed_) return;
-    tasks_.push_back(std::move(task));
-    changed(tasks_.size());
-  }
-  // Runs the oldest task; returns false if none waits. Calls `changed(n)` with the number that
-  // remain before it runs the task, because the task may throw.
-  template <class Changed>
-  bool run_one(const Changed& changed) {
-    Task task;
-    {
-      const sync::MutexLock lock(mutex_);
-      if (tasks_.empty()) return false;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-      changed(tasks_.size());
-    }
-    task();
-    return true;
+    if (!closed_) tasks_.push_back(std::move(task));
   }
   // Runs the tasks that wait now, but not those that they add, and returns how many. An exception
-  // that a task throws leaves this call; the tasks after it wait for the next call.
+  // that a task throws leaves this call; the tasks after it wait for the next call. Calls
+  // `changed(n)` under the mutex, with the number that remain, before it runs a task.
   template <class Changed>
   std::size_t run(const Changed& changed) {
     std::size_t done = 0;
@@ -63,6 +45,19 @@ class TaskList {
   }
 
  private:
+  template <class Changed>
+  bool run_one(const Changed& changed) {
+    Task task;
+    {
+      const sync::MutexLock lock(mutex_);
+      if (tasks_.empty()) return false;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+      changed(tasks_.size());
+    }
+    task();
+    return true;
+  }
   std::size_t size() {
     const sync::MutexLock lock(mutex_);
     return tasks_.size();

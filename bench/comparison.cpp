@@ -48,7 +48,7 @@ unsigned number(const std::string& text, unsigned most) {
   char* end = nullptr;
   const unsigned long value = std::strtoul(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 1 || value > most) {
-    throw std::invalid_argument("'" + text + "' is no number from 1 to " + std::to_string(most));
+    throw std::invalid_argument("'" + text + "' is not a number from 1 to " + std::to_string(most));
   }
   return static_cast<unsigned>(value);
 }
@@ -71,7 +71,7 @@ Comparison::Comparison(const Schedule& schedule,
   for (int opening = 0; opening < schedule.openings; ++opening) run(schedule, open());
 }
 
-// The rounds of one opening.
+// Runs the rounds of one opening.
 void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& peers) {
   if (rows_.empty()) {
     for (const Contestant& peer : peers) rows_.push_back({peer.name, {}});

@@ -1,7 +1,7 @@
 #pragma once
 
-// Comparison: contestants in turn, round by round, on one piece of work, and the table of what they
-// did. Also what the programs that compare have in common on their command lines.
+// Comparison: runs contestants in turn, round by round, on one piece of work, and prints a table of
+// the results. Also the command-line helpers that these programs share.
 
 #include <functional>
 #include <span>
@@ -13,38 +13,38 @@
 namespace bench {
 
 struct Schedule {
-  int rounds = 5;                         // of each contestant, after each opening
-  int openings = 3;                       // how often all contestants are opened anew
-  std::chrono::milliseconds length{200};  // of one round
+  int rounds = 5;                         // for each contestant, after each opening
+  int openings = 3;                       // how often all contestants are opened
+  std::chrono::milliseconds length{200};  // length of one round
 
-  // What --quick is: does it still work?
+  // The schedule of --quick, which only checks that the program still works.
   static Schedule quick() { return {2, 1, std::chrono::milliseconds(5)}; }
-  // Takes --rounds, --openings and --milliseconds; false if the name is another.
+  // Takes --rounds, --openings and --milliseconds. False if the name is not one of them.
   bool take(const std::string& name, const std::string& value);
 };
 
-// The parts between commas.
+// Splits a list at its commas.
 std::vector<std::string> split(const std::string& list);
-// From 1 to `most`. Throws std::invalid_argument.
+// A number from 1 to `most`. Throws std::invalid_argument.
 unsigned number(const std::string& text, unsigned most);
-// Exit status 0; 2: `body` threw std::invalid_argument; 3: it threw something else.
+// Returns exit status 0; 2 if `body` threw std::invalid_argument; 3 if it threw anything else.
 int run_program(const char* name, const std::function<void()>& body);
 
 // Thread rule: one thread.
 class Comparison {
  public:
-  // Runs all rounds. `open` makes the contestants, the same ones each time.
+  // Runs all rounds. `open` makes the same contestants each time.
   Comparison(const Schedule& schedule, const std::function<std::vector<Contestant>()>& open);
 
-  // The median of the ratios of rates within a round; 0 without one of them.
+  // The median of the ratios of the rates within a round; 0 if either contestant is missing.
   double ratio(const std::string& mine, const std::string& other) const;
 
-  // A column of ratios: its title, and the contestant beside whom all are put.
+  // A column of ratios: its title, and the contestant that all others are compared with.
   struct Column {
     std::string title;
     std::string other;
   };
-  // `keys`: of one operation.
+  // `keys` is the number of keys in one operation.
   void print(unsigned keys, std::span<const Column> columns) const;
 
  private:

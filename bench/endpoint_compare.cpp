@@ -1,7 +1,7 @@
 // endpoint_compare NAME=URI... [--rounds N] [--milliseconds N]: sheaf on endpoints that differ in
 // one thing, such as TLS or where a store keeps its data. Gets and sets of 100-byte values over
-// 1,000 keys. Every endpoint once a round, in turn; medians over rounds, and the least, median and
-// largest ratio to the first endpoint of the same round.
+// 1,000 keys. Each round measures every endpoint in turn. Prints medians over the rounds, and the
+// least, median and largest ratio to the first endpoint of the same round.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ struct Work {
   const char* title;
   bool sets;
   unsigned callers;
-  unsigned in_flight;  // of each caller; above 1: asynchronous
+  unsigned in_flight;  // for each caller; above 1: asynchronous
 };
 constexpr std::array works{Work{"gets, 1 caller", false, 1, 1},
                            Work{"gets, 8 callers", false, 8, 1}, Work{"sets, 1 caller", true, 1, 1},
@@ -130,7 +130,7 @@ void run(const Work& work, const std::vector<Endpoint>& endpoints, int rounds,
 
 Endpoint open_endpoint(const std::string& text) {
   const std::size_t equals = text.find('=');
-  check(equals != text.npos, text + " is not NAME=URI");
+  check(equals != text.npos, text + " is not of the form NAME=URI");
   auto client = sheaf::Client::open(text.substr(equals + 1));
   check(client.has_value(), client ? "" : client.error().message());
   Endpoint endpoint{text.substr(0, equals), std::make_shared<sheaf::Client>(std::move(*client))};

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-// The keys that a thread writes are so many.
+// The number of keys that each thread writes.
 constexpr unsigned share_of(unsigned threads) { return threads <= 8 ? 500 : 100; }
 static_assert(share_of(8) * 8 <= Data::count && share_of(8) % Data::block == 0);
 static_assert(share_of(32) * 32 <= Data::count && share_of(32) % Data::block == 0);
@@ -38,7 +38,7 @@ std::string ask(const Target& server, std::string_view request, std::size_t repl
 
 }  // namespace
 
-// The owners come last: the client of a cluster knows them once it has been used.
+// The owners come last, because a cluster's client knows them only once it has been used.
 Data::Data(std::vector<Target> servers, std::string uri, const RawWire& wire)
     : servers_(std::move(servers)), uri_(std::move(uri)), wire_(wire) {
   std::map<std::string, unsigned> nodes;

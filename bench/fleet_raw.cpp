@@ -1,6 +1,6 @@
-// The limits: requests as short as the servers take them, over blocking sockets, and replies of a
-// known size that are compared with what they must be. No client that waits in the kernel for its
-// answers can be faster.
+// The limits: the shortest requests that the servers take, over blocking sockets, and replies of a
+// known size, compared with the expected ones. No client that waits in the kernel for its answers
+// can be faster.
 
 #include <memory>
 #include <stdexcept>
@@ -47,11 +47,11 @@ class Connections {
   }
 
  private:
-  // What goes to one server, and the keys that it must answer.
+  // The request to one server, and the keys that it must answer.
   struct Part {
     std::string request;
     std::vector<unsigned> keys;
-    bool list = false;  // one end for all
+    bool list = false;  // one end for all keys
   };
 
   Part& part_of(unsigned i) {
@@ -60,7 +60,7 @@ class Connections {
     return part;
   }
   void add_get(unsigned i) { wire_.add_get(part_of(i).request, data_.key(i)); }
-  // The value of the turn, with this key before it.
+  // Sets the key to the turn's value, prefixed with this key.
   void add_set(unsigned i, std::string_view value) {
     const std::string_view key = data_.key(i);
     value_.assign(key).append(value.substr(key.size()));

@@ -36,7 +36,7 @@ void get_many(sheaf::Client& client, std::span<const std::string_view> keys, Res
   }
 }
 
-// The clients, and the results of each thread's last call: those lend their memory to the next.
+// The clients, and the results of each thread's last call, whose memory the next call reuses.
 class Peers {
  public:
   Peers(const Data& data, const Job& job, const sheaf::ClusterConfig& config, bool each)
@@ -48,7 +48,7 @@ class Peers {
     }
     for (unsigned i = 0; i < Data::count; ++i) keys_.push_back(data.key(i));
   }
-  // Throws if a connection was not good for all the rounds.
+  // Throws if any client had to connect again during the rounds.
   void check_connections() const {
     for (const sheaf::Client& client : clients_) {
       for (const sheaf::NodeStats& node : client.stats()) {
@@ -83,7 +83,7 @@ class Peers {
 sheaf::ClusterConfig config_of(const Data& data) {
   auto config = sheaf::ClusterConfig::parse_uri(data.uri());
   if (!config) throw std::runtime_error(config.error().message());
-  config->timeout = std::chrono::seconds(10);  // a busy machine is no error
+  config->timeout = std::chrono::seconds(10);  // a busy machine is not an error
   return *std::move(config);
 }
 

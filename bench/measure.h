@@ -1,6 +1,6 @@
 #pragma once
 
-// What the benchmark measures: round trips per second, their spread, and the client's CPU time.
+// Measures round trips per second, their spread, and the client's CPU time.
 
 #include <chrono>
 #include <functional>
@@ -14,26 +14,26 @@ struct Target {
   unsigned short port = 0;
 };
 
-// One round of one contestant.
+// The results of one round of one contestant.
 struct Round {
   double per_second = 0;
   double p50_us = 0;
   double p99_us = 0;
-  double cpu_us = 0;  // of this process, for each round trip
+  double cpu_us = 0;  // used by this process for each round trip
 };
 
-// Latencies of one thread.
+// The latencies of one thread.
 using Samples = std::vector<std::chrono::nanoseconds>;
 
-// Runs `body` on `threads` threads until `length` has passed; body does round trips until its
-// argument says stop, adding each latency. Throws what a body throws.
+// Runs `body` on `threads` threads until `length` has passed. The body does round trips, adding
+// each latency, until its argument says stop. Throws what a body throws.
 Round measure(
     unsigned threads, std::chrono::milliseconds length,
     const std::function<void(unsigned thread, const std::function<bool()>& stop, Samples&)>& body);
 
 double median(std::vector<double> values);
 
-// The contestants. Each opens its connections when made, and does rounds.
+// A contestant connects when it is made, and then runs rounds.
 struct Contestant {
   std::string name;
   std::function<Round(std::chrono::milliseconds)> round;

@@ -1,22 +1,22 @@
-// memcached_compare [OPTIONS]: sheaf beside libmemcached on real memcached servers, which it starts
-// itself; raw sockets beside them as the limits. See docs/performance.md.
+// memcached_compare [OPTIONS]: compares sheaf with libmemcached on real memcached servers, which it
+// starts itself, and with raw sockets as the limits. See docs/performance.md.
 //
 //   --servers 1,4,8            fleets
 //   --threads 1,8
 //   --work get,set,10,100,1000 a number: a get of that many keys at once
 //   --peers raw,lib-binary,... which contestants: raw, raw-pipelined, lib-binary, lib-text,
 //                              lib-text-cas (its text protocol with versions, as sheaf's gets),
-//                              lib-noreply (sets that nobody acknowledges), sheaf-meta,
+//                              lib-noreply (sets without acknowledgement), sheaf-meta,
 //                              sheaf-binary; sheaf-meta-each (a client for each thread);
 //                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false)
-//   --rounds N --milliseconds M  of one contestant, after each opening
-//   --openings N               how often all contestants are opened anew: which of its threads a
-//                              server gives to a connection, and where that runs, is luck
+//   --rounds N --milliseconds M  for one contestant, after each opening
+//   --openings N               how often all contestants are opened; it is luck which of its
+//                              threads a server gives to a connection, and where that runs
 //   --quick                    two short rounds on one fleet: does it still work?
 //
-// Every contestant runs once a round, in turn; medians over all rounds, ratios as medians of the
-// ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a wrong
-// value.
+// Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
+// of the ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a
+// wrong value.
 
 #include <algorithm>
 #include <cstdio>
@@ -134,8 +134,8 @@ Comparison compare(const Options& options, const Data& data, const Job& job) {
   });
 }
 
-// What sheaf's meta is beside the better of libmemcached's protocols, its binary beside its binary;
-// 0 if nothing is there to compare with.
+// The ratio of sheaf-meta to the better of libmemcached's protocols, or of sheaf-binary to the
+// binary one; 0 if there is nothing to compare with.
 double verdict(const Comparison& cell, const std::string& sheaf) {
   const double binary = cell.ratio(sheaf, "lib-binary");
   const double text = cell.ratio(sheaf, "lib-text");

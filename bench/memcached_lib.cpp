@@ -1,4 +1,4 @@
-// libmemcached, as its users use it: a handle for each thread.
+// libmemcached as it is usually used: one handle for each thread.
 
 #include <libmemcached/memcached.h>
 
@@ -50,7 +50,7 @@ class Handle {
         return get_many(turn.index(), job.keys);
     }
   }
-  // Everything that was set has been carried out when this returns.
+  // Returns once every set has been carried out.
   void flush(const Turn& turn) {
     expect(memcached_flush_buffers(handle_));
     get(turn.index());
@@ -95,7 +95,7 @@ class Handle {
 
   const Data& data_;
   memcached_st* handle_;
-  memcached_result_st result_{};  // its memory is used again
+  memcached_result_st result_{};  // its memory is reused
   std::vector<const char*> keys_;
   std::vector<std::size_t> sizes_;
 };

@@ -1,7 +1,6 @@
 #pragma once
 
-// What memcached_compare adds to bench/fleet.h: memcached as raw sockets speak it, and
-// libmemcached.
+// Extends bench/fleet.h for memcached_compare: memcached as raw sockets speak it, and libmemcached.
 
 #include "bench/fleet.h"
 
@@ -12,7 +11,7 @@ extern const RawWire memcached_wire;
 enum class LibKind {
   binary,         // versions come with every value
   text,           // without versions, as it is by default
-  text_versions,  // SUPPORT_CAS: what sheaf always gives
+  text_versions,  // SUPPORT_CAS: versions, which sheaf always gives
   unacknowledged  // BUFFER_REQUESTS and NOREPLY
 };
 Contestant memcached_lib(const Data& data, const Job& job, LibKind kind);

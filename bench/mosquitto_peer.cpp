@@ -1,5 +1,5 @@
-// The peer: libmosquitto doing the same request and response against the same plugin. The caller
-// turns the library's loop itself, which is its fastest configuration.
+// The peer: libmosquitto does the same request and response with the same plugin. The caller runs
+// the library's loop itself, which is its fastest configuration.
 
 #include <mosquitto.h>
 #if !__has_include(<mosquitto/mqtt_protocol.h>)  // 2.0; 2.1 has it in the header above
@@ -62,7 +62,7 @@ class MosquittoClient {
     mosquitto_property_free_all(&properties);
     sent_.emplace_back(sequence_, std::chrono::steady_clock::now());
   }
-  // Turns the loop until at most `left` requests are unanswered.
+  // Runs the loop until at most `left` requests are unanswered.
   void wait(std::size_t left, Samples& out) {
     out_ = &out;
     while (sent_.size() > left) check(mosquitto_loop(handle_, 1000, 1));

@@ -1,6 +1,6 @@
-// The limit of a get: the same request and reply as libmosquitto's, spelled beforehand, over a
-// blocking socket; replies are only counted. No client that speaks the protocol can be faster while
-// it sleeps for its answers.
+// The limit of a get: the same request and reply as libmosquitto's, written in advance, over a
+// blocking socket. Replies are only counted. No client that speaks the protocol and sleeps while it
+// waits can be faster.
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ std::string text16(std::string_view text) {
          std::string(text);
 }
 
-// A packet of at most 16,383 bytes after its fixed header.
+// A packet with at most 16,383 bytes after its fixed header.
 std::string packet(char first, const std::string& rest) {
   std::string out(1, first);
   if (rest.size() < 128) return out + static_cast<char>(rest.size()) + rest;
@@ -58,7 +58,7 @@ class GetConnection {
                       static_cast<char>(properties.size()) + properties +
                       "*2\r\n$3\r\nGET\r\n$9\r\nbench/key\r\n");
   }
-  // Takes one packet off the input; true if it was a PUBLISH, which it will acknowledge.
+  // Takes one packet off the input. True if it was a PUBLISH, which will be acknowledged.
   bool take_packet() {
     for (;;) {
       const std::string_view rest = std::string_view(input_).substr(at_);

@@ -1,4 +1,4 @@
-// The floor: PINGREQ and PINGRESP over a blocking socket, nothing between.
+// The floor: PINGREQ and PINGRESP over a blocking socket, with nothing in between.
 
 #include <memory>
 #include <string>

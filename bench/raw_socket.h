@@ -1,6 +1,6 @@
 #pragma once
 
-// A blocking TCP connection with nothing between: what the raw contestants are made of.
+// A blocking TCP connection with no layer in between, which the raw contestants use.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -39,7 +39,7 @@ class RawSocket {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  // At least one byte; how many came.
+  // Reads at least one byte; returns how many.
   std::size_t read_some(char* to, std::size_t size) const {
     const ssize_t got = recv(fd_, to, size, 0);
     if (got <= 0) throw std::runtime_error("raw: connection ended");

@@ -1,19 +1,19 @@
-// redis_compare [OPTIONS]: sheaf beside hiredis on real Redis servers, which it starts itself; raw
-// sockets beside them as the limits. See docs/performance.md.
+// redis_compare [OPTIONS]: compares sheaf with hiredis on real Redis servers, which it starts
+// itself, and with raw sockets as the limits. See docs/performance.md.
 //
-//   --cells get/1,1000/8,...  work and threads (32 at most): get, set, or a number: a get of that
-//                             many keys at once, from one server that stands alone;
+//   --cells get/1,1000/8,...  work and threads (at most 32): get, set, or a number: a get of that
+//                             many keys at once, from a single server;
 //                             cluster-get, cluster-set, cluster-100: on a cluster of three
 //   --peers raw,hiredis,...   which contestants: raw, raw-pipelined, hiredis (a connection for each
 //                             thread), sheaf (one client for all threads), sheaf-each (a client for
 //                             each thread); sheaf-sleep, sheaf-each-sleep (spin=false)
-//   --rounds N --milliseconds M  of one contestant, after each opening
-//   --openings N              how often all contestants are opened anew
+//   --rounds N --milliseconds M  for one contestant, after each opening
+//   --openings N              how often all contestants are opened
 //   --quick                   two short rounds of every cell: does it still work?
 //
-// Every contestant runs once a round, in turn; medians over all rounds, ratios as medians of the
-// ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a wrong
-// value.
+// Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
+// of the ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a
+// wrong value.
 
 #include <cstdio>
 #include <memory>
@@ -76,7 +76,8 @@ Cell cell_of(const std::string& text) {
   constexpr std::string_view on_cluster = "cluster-";
   Cell cell;
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) throw std::invalid_argument("'" + text + "' names no threads");
+  if (slash == std::string::npos)
+    throw std::invalid_argument("'" + text + "' does not name a number of threads");
   cell.job.threads = bench::number(text.substr(slash + 1), 32);
   std::string work = text.substr(0, slash);
   if (work.starts_with(on_cluster)) {
@@ -97,7 +98,7 @@ Cell cell_of(const std::string& text) {
   return cell;
 }
 
-// The servers, each kind started when a cell first needs it, and their data.
+// The servers and their data. Each kind is started when a cell first needs it.
 class Servers {
  public:
   const Data& data(bool cluster) {
@@ -139,7 +140,7 @@ Contestant open_peer(const std::string& name, const Data& data, const Cell& cell
   return fleet_sheaf(data, cell.job, name, config, each);
 }
 
-// Its line of the summary.
+// Returns the cell's line of the summary.
 std::string run_cell(const Options& options, const Cell& cell, const Data& data) {
   std::printf("\n%s\n", cell.title.c_str());
   const Comparison comparison(options.schedule, [&] {

@@ -1,5 +1,5 @@
-// hiredis, as its users use it: a context, which is a connection, for each thread. It knows no
-// clusters; for them each thread has a context for each server, and the table of slots.
+// hiredis as it is usually used: a context, which is one connection, for each thread. It does not
+// know clusters, so on a cluster each thread has a context for each server, and the slot table.
 
 #include <hiredis/hiredis.h>
 
@@ -23,7 +23,7 @@ struct FreeReply {
 };
 using Reply = std::unique_ptr<redisReply, FreeReply>;
 
-// At most three words, as hiredis takes them.
+// A command of at most three words, in the form that hiredis takes.
 struct Command {
   Command(std::initializer_list<std::string_view> words) {
     for (const std::string_view word : words) {
@@ -38,7 +38,7 @@ struct Command {
   std::array<std::size_t, 3> sizes{};
 };
 
-// A connection, and the keys that its server owes.
+// A connection, and the keys that its server has not answered yet.
 class Context {
  public:
   explicit Context(const Target& server)
@@ -58,7 +58,7 @@ class Context {
     }
     keys_.push_back(i);
   }
-  // Sends all that was appended, so that several servers work at once.
+  // Sends everything that was appended, so that several servers work at once.
   void send() {
     for (int done = 0; done == 0;) {
       if (redisBufferWrite(context_.get(), &done) != REDIS_OK) fail();
@@ -99,7 +99,7 @@ class Context {
   std::vector<unsigned> keys_;
 };
 
-// One thread's contexts, and whose each slot is.
+// One thread's contexts, and the owner of each slot.
 class Router {
  public:
   Router(const Data& data, bool cluster) : data_(data) {
@@ -119,7 +119,8 @@ class Router {
   }
 
  private:
-  // CLUSTER SLOTS: the first slot, the last, the primary (its address and port), replicas.
+  // A CLUSTER SLOTS entry has the first slot, the last one, the primary (its address and port) and
+  // the replicas.
   void ask_slots() {
     owners_.resize(slot_count);
     const Reply ranges = contexts_[0].ask({"CLUSTER", "SLOTS"});
@@ -157,7 +158,7 @@ class Router {
 
   const Data& data_;
   std::vector<Context> contexts_;
-  std::vector<unsigned> owners_;  // by slot; empty: one server has all
+  std::vector<unsigned> owners_;  // by slot; empty: one server owns all slots
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// What redis_compare adds to bench/fleet.h: Redis as raw sockets speak it, and hiredis.
+// Extends bench/fleet.h for redis_compare: Redis as raw sockets speak it, and hiredis.
 
 #include "bench/fleet.h"
 
@@ -8,8 +8,8 @@ namespace bench {
 
 extern const RawWire redis_wire;
 
-// A context for each thread and server; many keys as that many GETs in one go. `cluster`: routed by
-// hand, with the slots that the first server names.
+// Each thread has a context for each server; many keys are that many GETs at once. With `cluster`
+// it routes by hand, with the slots that the first server reports.
 Contestant redis_hiredis(const Data& data, const Job& job, bool cluster);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // round_trips HOST:PORT [ROUNDS [MILLISECONDS]]: gets of a 100-byte value from one broker with the
-// plugin, by sheaf and by libmosquitto; a raw PINGREQ as the floor, a raw get as the limit. Every
-// contestant once a round, in turn; medians over rounds, ratios as medians of the ratios within a
-// round.
+// plugin, by sheaf and by libmosquitto, with a raw PINGREQ as the floor and a raw get as the limit.
+// Each round measures every contestant in turn. Prints medians over the rounds; a ratio is the
+// median of the ratios within a round.
 //
 //   sheaf dev --brokers 1        prints mqtt://127.0.0.1:PORT
 //   round_trips 127.0.0.1:PORT

@@ -98,13 +98,14 @@ class Clusters::Impl {
  private:
   static Error opened_from_memory() {
     return local_error(Outcome::invalid, Reason::bad_configuration,
-                       "these clusters were opened from memory, and have no file");
+                       "these clusters were opened from memory and have no file");
   }
   std::optional<Error> check_same_names(const Configs& configs) const {
     for (const auto& [name, config] : configs) {
       if (std::ranges::find(clients_, name, &Named::name) == clients_.end()) {
-        return local_error(Outcome::invalid, Reason::bad_configuration,
-                           path_ + ": clusters." + name + " was not there when it was opened");
+        return local_error(
+            Outcome::invalid, Reason::bad_configuration,
+            path_ + ": clusters." + name + " was added after the clusters were opened");
       }
     }
     for (const Named& named : clients_) {

@@ -90,7 +90,7 @@ Result<ServerFollower> ServerFollower::follow(ServerSource source, Take take,
                                               const FollowOptions& options) {
   if (!take) {
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
-                               "a follower without a client needs a function to tell"));
+                               "a follower without a client needs a function to call"));
   }
   auto hand = [take = std::move(take)](const Result<std::vector<NodeConfig>>& servers) {
     take(servers);

@@ -54,5 +54,9 @@ void Driver::run(const std::stop_token& stop) {
 
 void Driver::post(MoveOnlyFunction<void()> task) { state_->post(std::move(task)); }
 
+std::function<void(std::function<void()>)> Driver::executor() const {
+  return [state = state_](std::function<void()> task) { state->post(std::move(task)); };
+}
+
 }  // namespace v0
 }  // namespace sheaf

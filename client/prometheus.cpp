@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 namespace sheaf {
 
@@ -114,10 +114,10 @@ void Page::histogram(Labels labels, const LatencyHistogram& values) {
 Labels of(const NodeMetrics& node) { return {{"node", node.stats.node}}; }
 
 void add_states(Page& page, const Metrics& metrics) {
-  page.family("sheaf_node_up", "gauge", "Whether the node takes requests (1) or is down (0).");
+  page.family("sheaf_node_up", "gauge", "1 if the node takes requests, 0 if it is down.");
   for (const NodeMetrics& node : metrics.nodes)
     page.sample(of(node), node.stats.health == NodeHealth::down ? 0 : 1);
-  page.family("sheaf_node_health", "gauge", "1 for the health that the node has.");
+  page.family("sheaf_node_health", "gauge", "1 for the node's current health, 0 for the others.");
   for (const NodeMetrics& node : metrics.nodes) {
     for (const NodeHealth health :
          {NodeHealth::connecting, NodeHealth::up, NodeHealth::down, NodeHealth::recovering}) {
@@ -127,7 +127,7 @@ void add_states(Page& page, const Metrics& metrics) {
     }
   }
   page.family("sheaf_certificate_end_seconds", "gauge",
-              "When the node's certificate ends, in seconds since 1970.");
+              "Expiry of the node's certificate, in seconds since 1970.");
   for (const NodeMetrics& node : metrics.nodes) {
     if (!node.stats.certificate_end) continue;
     const auto end = node.stats.certificate_end->time_since_epoch();
@@ -151,19 +151,19 @@ constexpr Series<NodeStats> counters[] = {
      [](const NodeStats& s) { return std::uint64_t{s.in_flight}; }},
     {"sheaf_requests_waiting", "gauge", "Requests that wait for room.",
      [](const NodeStats& s) { return std::uint64_t{s.waiting}; }},
-    {"sheaf_timeouts_total", "counter", "Operations that their deadline ended.",
+    {"sheaf_timeouts_total", "counter", "Operations ended by their deadline.",
      [](const NodeStats& s) { return s.timed_out; }},
-    {"sheaf_late_replies_total", "counter", "Replies that nobody waited for any more.",
+    {"sheaf_late_replies_total", "counter", "Replies that no caller waited for any more.",
      [](const NodeStats& s) { return s.late_replies; }},
     {"sheaf_connects_total", "counter", "Connections made.",
      [](const NodeStats& s) { return s.connects; }},
-    {"sheaf_connect_failures_total", "counter", "Connections that could not be made.",
+    {"sheaf_connect_failures_total", "counter", "Connection attempts that failed.",
      [](const NodeStats& s) { return s.connect_failures; }},
-    {"sheaf_connections_lost_total", "counter", "Connections that ended other than by the client.",
+    {"sheaf_connections_lost_total", "counter", "Connections that the client did not end itself.",
      [](const NodeStats& s) { return s.connections_lost; }},
-    {"sheaf_node_downs_total", "counter", "Times the node was taken as down.",
+    {"sheaf_node_downs_total", "counter", "Times the node was marked as down.",
      [](const NodeStats& s) { return s.downs; }},
-    {"sheaf_probes_total", "counter", "Questions whether a node that is down is back.",
+    {"sheaf_probes_total", "counter", "Probes of a node that is down.",
      [](const NodeStats& s) { return s.probes; }},
     {"sheaf_sent_bytes_total", "counter", "Bytes handed to the kernel.",
      [](const NodeStats& s) { return s.bytes_sent; }},
@@ -173,7 +173,7 @@ constexpr Series<NodeStats> counters[] = {
 
 void add_operations(Page& page, const Metrics& metrics) {
   page.family("sheaf_operations_total", "counter",
-              "Operations by how they ended; done and absent of get are hits and misses.");
+              "Operations by outcome; done and absent of get are hits and misses.");
   for (const NodeMetrics& node : metrics.nodes) {
     for (const OperationMetrics& one : node.operations) {
       const std::pair<const char*, std::uint64_t> ends[] = {{"done", one.done},
@@ -192,7 +192,7 @@ void add_operations(Page& page, const Metrics& metrics) {
     }
   }
   page.family("sheaf_round_trip_seconds", "histogram",
-              "From giving a request to a connection until its answer.");
+              "Time from handing a request to a connection until its answer.");
   for (const NodeMetrics& node : metrics.nodes) {
     for (const OperationMetrics& one : node.operations) {
       if (one.round_trip.count == 0) continue;
@@ -208,7 +208,7 @@ constexpr Series<Metrics> features[] = {
      [](const Metrics& m) { return m.lists.commits; }},
     {"sheaf_list_edits_total", "counter", "Pushes and other edits in commits.",
      [](const Metrics& m) { return m.lists.edits; }},
-    {"sheaf_list_conflicts_total", "counter", "Attempts to change a list that began again.",
+    {"sheaf_list_conflicts_total", "counter", "Attempts to change a list that were repeated.",
      [](const Metrics& m) { return m.lists.conflicts; }},
     {"sheaf_watched_keys", "gauge", "Keys that are watched.",
      [](const Metrics& m) { return m.watches.keys; }},

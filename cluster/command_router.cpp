@@ -53,7 +53,7 @@ void CommandRouter::cancel(CommandRequest& request, Now now) {
 void CommandRouter::on_timer(Now now) {
   timer_.clear();
   while (CommandRequest* const late = waiting_.pop_due(now.mono)) {
-    std::string text = "the servers have not said yet what commands they have";
+    std::string text = "the servers have not reported their commands yet";
     const std::string_view why = problem_.empty() && !knows_members() ? parts_.map->problem().text
                                                                       : std::string_view(problem_);
     if (!why.empty()) text.append("; ").append(why);
@@ -142,7 +142,7 @@ void CommandRouter::route(CommandRequest& request, Now now) {
   const Member* const member = parts_.cluster.topology().find(request.only_node);
   if (member == nullptr) {
     const std::string text =
-        printable(request.only_node, longest_quote) + " is no node of the cluster";
+        printable(request.only_node, longest_quote) + " is not a node of the cluster";
     return end(request, protocol::invalid(text), now);
   }
   parts_.cluster.start_on(member->index(), request, now);
@@ -154,8 +154,9 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
     use.keys.assign(request.keys->begin(), request.keys->end());
   } else if (!commands_->known()) {
     std::string text =
-        unwilling_ ? "the servers do not say what commands they have, so its keys must be named: "
-                   : "no server could be asked what commands it has: ";
+        unwilling_
+            ? "the servers do not report their commands, so the command's keys must be named: "
+            : "no server could be asked for its commands: ";
     return end(request, {Outcome::not_sent, reason_, text + problem_}, now);
   } else {
     auto found = commands_->find(request.operation.words);
@@ -188,9 +189,10 @@ std::optional<protocol::LocalError> CommandRouter::scattered(
         "the keys " + quoted(keys.front()) + " and " + quoted(key) + " of the command are ";
     if (slots) {
       text += "in the slots " + std::to_string(first.point) + " and " +
-              std::to_string(found.point) + "; it needs all in one, as by the same {tag} in each";
+              std::to_string(found.point) +
+              "; it needs all in one slot, for example with the same {tag} in each";
     } else {
-      text += "on two nodes; it needs all on one, as by the same {tag} in each";
+      text += "on two nodes; it needs all on one node, for example with the same {tag} in each";
     }
     return protocol::invalid(std::move(text));
   }

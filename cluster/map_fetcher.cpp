@@ -198,7 +198,7 @@ void MapFetcher::report(std::string_view node, const std::string& text) {
   LogRecord record;
   record.node = node;
   record.operation = "topology";
-  record.text = "the map of slots could not be had: " + text;
+  record.text = "the slot map could not be fetched: " + text;
   parts_.events.record(std::move(record));
 }
 

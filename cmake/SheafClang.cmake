@@ -1,5 +1,5 @@
-# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19; without it, the
-# newest later one.
+# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19 or, if that is
+# missing, of the newest later version.
 function(sheaf_find_clang variable name)
   set(names ${name}-19)
   foreach(version RANGE 40 20)

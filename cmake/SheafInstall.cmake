@@ -19,7 +19,7 @@ install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION "${package_dir}" COMPO
 install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}"
         COMPONENT development)
 
-# The libraries that a program with a static sheaf must link as well.
+# The libraries that a program must link if its sheaf is static.
 set(requirements "libuv >= 1.40")
 if(SHEAF_TLS)
   string(APPEND requirements ", openssl >= 3")
@@ -53,8 +53,8 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_
 install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 # CMake 4.3 and later look for CPS first. If a component or one of its requirements is missing
-# there, they do not read sheafConfig.cmake either. So JSON is a component here, too, and a static
-# library has no CPS, because its requirements have none.
+# there, they do not read sheafConfig.cmake either. So JSON is a component here, too. A static
+# library has no CPS, because the libraries it requires have none.
 if(BUILD_SHARED_LIBS)
   set(SHEAF_CPS_PREFIX "@prefix@")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"

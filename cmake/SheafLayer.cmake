@@ -24,7 +24,7 @@ function(sheaf_layer name)
 
   add_library(sheaf_${name} STATIC $<TARGET_OBJECTS:sheaf_${name}_objects>)
   set_target_properties(sheaf_${name} PROPERTIES LINKER_LANGUAGE CXX)
-  if(NOT SHEAF_IS_TOP)  # not needed: the library is made of the objects
+  if(NOT SHEAF_IS_TOP)  # not needed, because the library is made of the objects
     set_target_properties(sheaf_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   target_include_directories(sheaf_${name} PUBLIC ${includes})
@@ -33,8 +33,8 @@ function(sheaf_layer name)
   endforeach()
   target_link_libraries(sheaf_${name} PUBLIC Threads::Threads)
 
-  # Third parties, each in the one layer that may use it. xxHash and nlohmann/json are compiled in
-  # from their headers; only libuv must be linked, and OpenSSL for TLS.
+  # Third parties, each linked by the only layer that may use it. xxHash and nlohmann/json are
+  # compiled in from their headers; only libuv must be linked, and OpenSSL for TLS.
   if(name STREQUAL "base")
     target_link_libraries(sheaf_base_objects PRIVATE PkgConfig::SHEAF_XXHASH
                           nlohmann_json::nlohmann_json)

@@ -7,7 +7,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(SHEAF_IS_TOP ${PROJECT_IS_TOP_LEVEL})
 
-# Settings of the whole build are not touched inside another project.
+# Inside another project, settings of the whole build are left alone.
 if(SHEAF_IS_TOP)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -15,7 +15,7 @@ if(SHEAF_IS_TOP)
   endif()
   find_program(SHEAF_CCACHE ccache)
   if(SHEAF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Checkouts share compiled objects, so no absolute path may count.
+    # Checkouts share compiled objects, so absolute paths must not matter.
     set(SHEAF_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
                        CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
                        "${SHEAF_CCACHE}")
@@ -30,8 +30,8 @@ pkg_check_modules(SHEAF_XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Threads REQUIRED)
 
-# A build has what it is asked for, whatever happens to be installed. If a part needs something that
-# is missing, configuring fails with the part's name.
+# A build has what was asked for, whatever else happens to be installed. If a part needs something
+# that is missing, configuring fails with the part's name.
 option(SHEAF_TESTS "Build the tests (need GoogleTest)" ${SHEAF_IS_TOP})
 option(SHEAF_SAMPLES "Build the samples" ${SHEAF_IS_TOP})
 option(SHEAF_INSTALL "Install what is built" ${SHEAF_IS_TOP})
@@ -48,7 +48,7 @@ set(SHEAF_SANITIZE "" CACHE STRING "Sanitizers: empty, address (ASan+UBSan) or t
 # sheaf_needs(OPTION FOUND WHAT PACKAGES)
 function(sheaf_needs option found what packages)
   if(${option} AND NOT ${found})
-    message(FATAL_ERROR "${option} is ON, and ${what} was not found (Debian: ${packages}). "
+    message(FATAL_ERROR "${option} is ON, but ${what} was not found (Debian: ${packages}). "
                         "-D ${option}=OFF builds without it.")
   endif()
 endfunction()
@@ -79,8 +79,8 @@ if(SHEAF_WERROR)
   target_compile_options(sheaf_flags INTERFACE -Werror)
 endif()
 
-# The same sources give the same bytes: SHEAF_CHECK names files by their path in the tree, wherever
-# that is, and no date is compiled in. ccache compiles with paths relative to the build's folder.
+# The same sources give the same bytes. SHEAF_CHECK names files by their path in the tree, wherever
+# the tree is, and no date is compiled in. ccache compiles with paths relative to the build folder.
 file(RELATIVE_PATH from_build "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}/")
 add_library(sheaf_places INTERFACE)
 target_compile_options(sheaf_places INTERFACE -Wdate-time

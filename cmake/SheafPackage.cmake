@@ -31,7 +31,7 @@ endmacro()
 
 set(exactly "(= ${PROJECT_VERSION})")
 set(library "libsheaf0 ${exactly}")
-# A static library only serves those who compile programs.
+# A static library is only useful for compiling programs.
 if(BUILD_SHARED_LIBS)
   sheaf_deb(library libsheaf0 libs "" "Client for key-value endpoints: the library")
   # A minor version may change the interface, so programs need the one they were linked with.

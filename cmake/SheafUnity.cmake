@@ -2,7 +2,7 @@
 # precompiled. Names in unnamed namespaces must therefore be unique in a folder. SHEAF_UNITY=OFF
 # compiles each source alone, as tests/consumer does.
 option(SHEAF_UNITY "Compile sources in batches, with precompiled headers" ON)
-set(SHEAF_BATCH 12)  # most sources of a batch: a change of one compiles the whole batch
+set(SHEAF_BATCH 12)  # the most sources in a batch: a change in one compiles the whole batch
 
 # Tests replace these (tests/sim/kit, tests/toy). A program with a replacement does not link the
 # source, so nothing else may be compiled with it.
@@ -58,9 +58,8 @@ function(sheaf_batches out name)
   set(${out} ${batches} PARENT_SCOPE)
 endfunction()
 
-# sheaf_precompile(TARGET): everything that the target compiles begins with the headers of the
-# standard library that most of the tree includes. All such targets share them, and so must have the
-# same options.
+# sheaf_precompile(TARGET): everything that the target compiles begins with the standard headers
+# that most of the tree includes. All such targets share them, so they must have the same options.
 function(sheaf_precompile target)
   if(NOT SHEAF_UNITY)
     return()

@@ -1,4 +1,4 @@
-# A toolchain for builds that need clang: clang 19; without it, the newest clang.
+# A toolchain for builds that need clang: clang 19 or, if that is missing, the newest clang.
 include("${CMAKE_CURRENT_LIST_DIR}/SheafClang.cmake")
 sheaf_find_clang(SHEAF_CLANG_C clang)
 sheaf_find_clang(SHEAF_CLANG_CXX clang++)

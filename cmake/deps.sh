@@ -20,8 +20,9 @@ case $sheaf_release in
   *) SHEAF_TEST_PACKAGES+=(valkey-server) ;;
 esac
 
-# sheaf_name PACKAGE: the release's name for it. Without clang 19 that is the newest clang that apt
-# knows. Other versions format and lint differently, so those two are then left out.
+# sheaf_name PACKAGE: the package's name in this release. If the release has no clang 19, that is
+# the newest clang that apt knows. Other versions format and lint differently, so clang-format and
+# clang-tidy are then left out.
 sheaf_name() {
   local package=$1 like newest
   case $package in
@@ -41,7 +42,7 @@ sheaf_name() {
   esac
 }
 
-# sheaf_missing PACKAGE...: the release's names of those that are not installed.
+# sheaf_missing PACKAGE...: the names of those packages that are not installed.
 sheaf_missing() {
   local package name
   for package in "$@"; do
@@ -71,8 +72,8 @@ sheaf_apt() {
     </dev/null
 }
 
-# Server packages start their servers at once; policy-rc.d (invoke-rc.d(8)) forbids it for this one
-# call. An existing policy is left unchanged.
+# Server packages start their servers at once. A policy-rc.d (invoke-rc.d(8)) forbids that for this
+# one call. An existing policy is left unchanged.
 sheaf_apt_install() (
   policy=/usr/sbin/policy-rc.d
   if [ ! -e "$policy" ]; then
@@ -84,12 +85,12 @@ sheaf_apt_install() (
   sheaf_apt install -y --no-install-recommends "$@"
 )
 
-# sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Without apt
+# sheaf_install PACKAGE...: installs the missing packages, or fails with one sentence. Without apt,
 # the installed packages must suffice.
 sheaf_install() {
   local missing output
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "No apt-get here; needed is what Debian calls: $*" >&2
+    echo "No apt-get here; please install what Debian calls: $*" >&2
     return 0
   fi
   mapfile -t missing < <(sheaf_missing "$@")
@@ -99,7 +100,7 @@ sheaf_install() {
     return 1
   fi
   echo "Installing ${missing[*]} ..." >&2
-  # Known and current package lists need no update.
+  # If apt knows the packages and its lists are current, no update is needed.
   if apt-cache show "${missing[@]}" >/dev/null 2>&1 &&
      sheaf_apt_install "${missing[@]}" >/dev/null 2>&1; then
     return 0

@@ -1,4 +1,4 @@
-# cpack runs this before it packs: folders get the same rights whatever the user's umask is.
+# cpack runs this before it packs. It gives folders the same rights whatever the user's umask is.
 file(GLOB_RECURSE entries LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
 foreach(entry IN LISTS entries)
   if(IS_DIRECTORY "${entry}" AND NOT IS_SYMLINK "${entry}")

@@ -107,7 +107,7 @@ void ClientNode::start(Request& request, Now now) {
 bool ClientNode::try_submit(Request& request, Now now) {
   if (pool_.has_lost(request)) {
     fail(request, Outcome::not_sent, Reason::connection_lost,
-         "the connection that this request belongs to has ended", now);
+         "the connection that this request must use has ended", now);
     return true;
   }
   queue_.narrow(window_of(health_, options_.max_in_flight, now));

@@ -83,7 +83,7 @@ void SocketPool::give_back(ClientSocket& socket) noexcept {
   if (--socket.leases > 0) return;
   if (socket.retired) return socket.close(loop_.now());
   if (socket.ready() && !socket.reset()) {
-    socket.abort(Reason::closed, "given back with a reply still owed", loop_.now());
+    socket.abort(Reason::closed, "returned to the pool with a reply outstanding", loop_.now());
   }
 }
 

@@ -58,7 +58,8 @@ void WatchLine::renew_login(Now now) {
     return arm();
   }
   if (socket_ == nullptr || socket_->renew_login(now)) return;
-  socket_->abort(Reason::closed, "it cannot change its login, and there is another one", now);
+  socket_->abort(Reason::closed,
+                 "the connection cannot change its login, and the login has changed", now);
 }
 
 void WatchLine::shut_down(Now now) {

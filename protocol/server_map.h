@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <sheaf/cluster_config.h>
-#include <sheaf/cluster_server.h>
+#include <sheaf/stats.h>
 
 #include "protocol/operation.h"
 

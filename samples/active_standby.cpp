@@ -1,8 +1,8 @@
 // Active and standby: two programs want the same role. Both ask for the lock `LockName`; the one
-// that holds it writes `ProtectedKey` with the lock's fencing token. When the active one falls
-// silent its lease ends, the standby takes over, and a late write of the old one is refused.
-// Servers that compare no tokens (memcached) let the role change hands too, and the sample says
-// what is missing.
+// that holds it writes `ProtectedKey` with the lock's fencing token. When the active program falls
+// silent, its lease ends and the standby takes over; a late write by the old one is refused. If the
+// servers compare no tokens (memcached), the role still changes hands, and the sample says what is
+// missing.
 //
 // Here both are clients of one process, so that the sample runs alone.
 //
@@ -26,7 +26,7 @@ constexpr const char* lock_name = "LockName";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
-  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::fprintf(stderr, "expectation failed: %s\n", what.c_str());
   std::exit(1);
 }
 
@@ -36,7 +36,7 @@ sheaf::Client open(const std::string& uri) {
   return std::move(*client);
 }
 
-// A token counts only at the node of its lock: with several nodes the key gets the lock's tag.
+// A token counts only on the lock's node. With several nodes the key gets the lock's tag.
 std::string protected_key(const sheaf::Client& client) {
   const std::string key = "ProtectedKey";
   const bool together = client.locate(key)->node == client.locate(lock_name)->node;
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
 
   std::optional<sheaf::LockGuard> standby;
   std::thread waiting([&] { standby = become_active(second, "pump B"); });
-  first.reset();  // A is gone without a word; its lock lasts until its lease ends
+  first.reset();  // A disappears without a word; its lock lasts until its lease ends
   require(!active.held(), "A knows that it is not active any more");
   waiting.join();
   require(standby->held(), "B is active");
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   if (second.supports(sheaf::Feature::fencing)) {
     late_write_is_refused(second, old_token);
   } else {
-    std::printf("no server here compares fencing tokens: a late write of pump A would be stored\n");
+    std::printf("no server here checks fencing tokens: a late write of pump A would be stored\n");
   }
   const auto now = second.get(protected_key(second));
   require(now && *now && (*now)->data == "pump B", "the key is B's");

@@ -1,5 +1,5 @@
-// A program of asio's coroutines alone: it takes a lock, writes a list, watches a key and computes
-// what is missing. Each call is awaited, so one thread does it all.
+// A program written entirely with asio's coroutines. It takes a lock, writes a list, watches a key
+// and computes a missing value. Every call is awaited, so one thread does it all.
 //
 // usage: asio_all [URI]    embedded://3 if none is given
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Throws sheaf::BadResultAccess, with the reason, where a call fails.
+// Throws sheaf::BadResultAccess, with the reason, if a call fails.
 asio::awaitable<std::string> work(sheaf::Client& client) {
   using asio::use_awaitable;
   const sheaf::AsyncClient cache = client.async();

@@ -1,5 +1,5 @@
-// Batch reads: hundreds of keys, all nodes in parallel, one outcome for each distinct key.
-// Blocking, as a std::future, and with a callback.
+// Batch reads: hundreds of keys, all nodes in parallel, one outcome for each distinct key. The same
+// batch is read blocking, as a std::future, and with a callback.
 //
 // batch_read [URI]   default embedded://3
 
@@ -24,7 +24,7 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-// Each key has its own outcome: a node that does not answer fails its own keys only.
+// Each key has its own outcome. A node that does not answer fails only its own keys.
 Count count(const GetResults& results) {
   Count counted;
   for (const auto& [key, got] : results) {
@@ -71,13 +71,13 @@ int main(int argc, char** argv) {
     if (!set) return std::fprintf(stderr, "%s\n", set.error().message().c_str()), 1;
   }
 
-  // A key that stands twice in the list has one entry in the answer.
+  // A key that occurs twice in the list has one entry in the answer.
   std::vector<std::string_view> keys(names.begin(), names.end());
   keys.push_back(names.front());
 
   const sheaf::BatchOptions options{.timeout = std::chrono::seconds(2)};  // for the whole batch
   GetResults results = client->get_many(keys, options);
-  results = client->get_many(keys, options, std::move(results));  // in the memory of the first
+  results = client->get_many(keys, options, std::move(results));  // reuses the first memory
   const Count blocking = count(results);
   print("blocking", blocking);
 

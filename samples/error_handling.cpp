@@ -1,5 +1,5 @@
-// Error handling: what each outcome means, and a policy of the program on top of it. The library
-// repeats nothing on its own; its errors say when repeating is safe.
+// Error handling: what each outcome means, and a policy that a program adds. The library repeats
+// nothing on its own; its errors say when repeating is safe.
 //
 // error_handling [URI]   default embedded://3
 
@@ -24,7 +24,7 @@ Advice advice(const sheaf::Error& error) {
     case sheaf::Outcome::unsupported:  // this kind of endpoint cannot do it
       return Advice::fix_the_call;
     case sheaf::Outcome::not_sent:    // certainly not executed: safe to repeat
-    case sheaf::Outcome::overloaded:  // refused here, too much at once: later
+    case sheaf::Outcome::overloaded:  // refused here because there are too many: try later
       return Advice::try_again;
     case sheaf::Outcome::unknown:  // may have happened, or may still happen: read before writing
                                    // again
@@ -36,7 +36,7 @@ Advice advice(const sheaf::Error& error) {
   return Advice::give_up;
 }
 
-// Projects that use exceptions turn results into their own.
+// Projects that use exceptions turn results into their own exceptions.
 struct CacheError : std::runtime_error {
   explicit CacheError(sheaf::Error error)
       : std::runtime_error(error.message()), details(std::move(error)) {}
@@ -48,7 +48,7 @@ T or_throw(sheaf::Result<T> result) {
   return std::move(*result);
 }
 
-// Repeats what is safe to repeat, within its own deadline.
+// Repeats a call while that is safe, within its own deadline.
 template <class Call>
 auto with_retries(Call call, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -71,7 +71,7 @@ bool print_error(const char* what, const sheaf::Error& error, Advice expected) {
 int main(int argc, char** argv) {
   bool as_promised = true;
 
-  // A wrong URI is found before anything is connected.
+  // A wrong URI is rejected before anything is connected.
   const auto bad = sheaf::Client::open("mqtt://broker:99999");
   as_promised &=
       !bad && print_error("A port that does not exist:", bad.error(), Advice::fix_the_call);
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   const auto dead = client->set("error_handling/a", "v", no_life);
   as_promised &= !dead && print_error("No time to live:", dead.error(), Advice::fix_the_call);
 
-  // Nothing listens on the discard port: not sent, so repeating is safe, though useless here.
+  // Nothing listens on the discard port: the request is not sent, so repeating is safe, if useless.
   auto nobody = sheaf::Client::open("mqtt://127.0.0.1:9?timeout=200ms");
   if (!nobody) return std::fprintf(stderr, "%s\n", nobody.error().message().c_str()), 2;
   const auto lost = with_retries([&] { return nobody->get("k"); }, 300ms);

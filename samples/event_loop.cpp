@@ -1,5 +1,5 @@
-// A program with a loop of its own: the callbacks of its client run on the one thread that turns
-// the loop, beside a timer. No callback needs a lock.
+// A program with its own loop: its client's callbacks run on the one thread that runs the loop,
+// next to a timer. No callback needs a lock.
 //
 // usage: event_loop [URI]    embedded://3 if none is given
 
@@ -12,7 +12,7 @@
 #include <string>
 
 #include <sheaf/async.h>
-#include <sheaf/task_queue.h>
+#include <sheaf/driver.h>
 
 namespace {
 
@@ -48,9 +48,9 @@ class Measuring {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sheaf::TaskQueue queue;  // outlives the client
+  sheaf::Driver driver;  // outlives the client
   auto client =
-      sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3", {.executor = queue.executor()});
+      sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3", {.executor = driver.executor()});
   if (!client) return std::puts(client.error().message().c_str()), 2;
   Measuring measuring(client->async());
 
@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
   timerfd_settime(timer, 0, &every, nullptr);
   int ticks = 0;
   while (!measuring.over()) {
-    pollfd wanted[] = {{queue.descriptor(), POLLIN, 0}, {timer, POLLIN, 0}};
+    pollfd wanted[] = {{driver.descriptor(), POLLIN, 0}, {timer, POLLIN, 0}};
     if (poll(wanted, 2, 10'000) <= 0) break;
     std::uint64_t expired = 0;
     if (read(timer, &expired, sizeof expired) > 0 && ticks++ < 3) measuring.on_timer();
-    queue.run();
+    driver.poll();
   }
   close(timer);
   return measuring.over() ? 0 : 1;

@@ -1,8 +1,8 @@
-// Fenced writes: a writer that was paused and believes that it still holds the lock cannot undo
+// Fenced writes: a writer that was paused and still believes that it holds the lock cannot undo
 // what its successor wrote, because the store compares fencing tokens.
 //
-// The token of a tenure is the version of the SET that took the lock. It counts only at the node
-// that issued it, so lock and protected key share a {tag}, which alone decides where they are.
+// The token of a tenure is the version of the SET that took the lock. It counts only on the node
+// that issued it, so the lock and the protected key share a {tag}, which alone decides their node.
 //
 // fenced_writes [URI]   default embedded://3; ends with 2 if servers compare no tokens (memcached)
 
@@ -20,7 +20,7 @@ constexpr const char* recipe_key = "{press7}/recipe";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
-  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::fprintf(stderr, "expectation failed: %s\n", what.c_str());
   std::exit(1);
 }
 
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 2;
   if (!client->supports(sheaf::Feature::fencing)) {
     std::fprintf(stderr,
-                 "fenced_writes: these servers compare no fencing tokens, so no write is fenced; "
+                 "fenced_writes: these servers do not check fencing tokens, so no write is fenced; "
                  "a state store does (mqtt://, embedded://).\n");
     return 2;
   }
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   const auto second = take_lock(*client, "writer 2");
   require(write(*client, "recipe of writer 2", second).has_value(), "a write under the lock");
 
-  // Writer 1 wakes up and writes its value; another program writes without any token.
+  // Writer 1 wakes up and writes its value. Then another program writes without any token.
   expect_refused(write(*client, "stale recipe", first), sheaf::Reason::fencing_stale,
                  "writer 1's old token");
   expect_refused(client->set(recipe_key, "unprotected"), sheaf::Reason::fencing_required,

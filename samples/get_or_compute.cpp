@@ -1,5 +1,5 @@
-// A cache in one call: an absent key is computed once, however many callers ask for it at the same
-// time, in this process and in others.
+// A cache in one call: an absent key is computed once, however many callers in this and other
+// processes ask for it at the same time.
 //
 // usage: get_or_compute [URI]    embedded://3 if none is given
 
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 int main(int argc, char** argv) {
   auto client = sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3");
   if (!client) return std::puts(client.error().message().c_str()), 2;
-  static_cast<void>(client->remove("report/today"));  // of an earlier run
+  static_cast<void>(client->remove("report/today"));  // left by an earlier run
 
   std::atomic<int> computed = 0;
   std::atomic<int> served = 0;

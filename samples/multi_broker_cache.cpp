@@ -1,6 +1,6 @@
-// A read-through cache over several brokers or memcached servers: a slow source is read once for
+// A read-through cache over several brokers or memcached servers. The slow source is read once for
 // each key, and all other readers get the cached value until its time to live is over. When a node
-// is down the program reads the source.
+// is down, the program reads the source.
 //
 // multi_broker_cache [URI]   default embedded://3
 
@@ -32,7 +32,7 @@ class Cache {
   std::string get(const std::string& key) {
     const auto cached = client_.get(key);
     if (cached && *cached) return (*cached)->data;
-    // Absent, or its node does not answer: the source has the truth either way.
+    // The key is absent or its node does not answer. Either way the source has the truth.
     const std::string value = source_.load(key);
     if (cached) store(key, value);
     return value;

@@ -1,4 +1,4 @@
-// A program that owns its loop, and a client without a thread: epoll waits for both.
+// A program that owns its loop, and a client without a thread. epoll waits for both.
 //
 // usage: own_loop [URI]    embedded://3 if none is given
 

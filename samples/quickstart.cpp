@@ -39,7 +39,7 @@ double milliseconds_since(Clock::time_point start) {
 // Ends the program if the library breaks a promise.
 void require(bool holds, const std::string& promise) {
   if (holds) return;
-  std::fprintf(stderr, "quickstart: not as promised: %s\n", promise.c_str());
+  std::fprintf(stderr, "quickstart: expectation failed: %s\n", promise.c_str());
   std::exit(1);
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> all_keys() {
   return keys;
 }
 
-// 1. Values go into the cache for ten minutes; every key has one home.
+// 1. Values stay in the cache for ten minutes. Every key has one home.
 void fill(sheaf::Client& client, const std::vector<std::string>& keys) {
   std::vector<std::string> values;
   for (std::size_t i = 0; i < key_count; ++i) values.push_back(value_of(i));
@@ -78,8 +78,7 @@ void fill(sheaf::Client& client, const std::vector<std::string>& keys) {
   }
 }
 
-// Reads every key in one batch; returns how many of each node's keys failed, and one error's
-// sentence.
+// Reads every key in one batch. Returns how many keys of each node failed, and one error's message.
 Failures read_all(sheaf::Client& client, const std::vector<std::string>& keys,
                   std::string& sentence) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
@@ -133,11 +132,12 @@ void write_conditionally(sheaf::Client& client) {
     std::this_thread::sleep_for(5ms);
     got = client.get("shift/leader");
   }
-  require(got && !got->has_value(), "a value with a time to live of 50 ms ends");
+  require(got && !got->has_value(), "a value with a time to live of 50 ms expires");
   std::printf("   Its 50 ms are over: absent again.\n");
 }
 
-// 4. One counter, four writers: the lock admits one, and its token keeps out a late writer.
+// 4. One counter, four writers: the lock admits one at a time, and its token keeps a late writer
+// out.
 void count_under_a_lock(sheaf::Client& client) {
   constexpr int writer_count = 4;
   constexpr int round_count = 10;
@@ -150,7 +150,7 @@ void count_under_a_lock(sheaf::Client& client) {
       sheaf::Locker locker(client);
       for (int round = 0; round < round_count; ++round) {
         auto lock = locker.lock("shift/lock", {.wait = 10s});
-        require(lock.held(), "the lock is had in time");
+        require(lock.held(), "the lock is acquired in time");
         const auto before = lock->read(counter);
         require(before.has_value(), "a fenced read");
         const long count = *before ? std::strtol((*before)->data.c_str(), nullptr, 10) : 0;
@@ -236,7 +236,7 @@ class Paused {
   pid_t pid_;
 };
 
-// 7. A broker that stops answering fails its own keys, and no others.
+// 7. A broker that stops answering fails only its own keys.
 void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, pid_t pid) {
   const std::string node = client.config().nodes.front().identity();
   const auto lives_there = [&](const auto& key) { return client.locate(key).value().node == node; };
@@ -260,7 +260,7 @@ void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, 
   while (!client.get(key, {.timeout = 200ms}) && Clock::now() - start < 10s) {
     std::this_thread::sleep_for(5ms);
   }
-  std::printf("   It goes on: the first success came after %.0f ms", milliseconds_since(start));
+  std::printf("   It continues: the first success came after %.0f ms", milliseconds_since(start));
   require(read_all(client, keys, sentence).empty(), sentence);
   std::printf(", and all %zu keys are there again.\n", key_count);
 }

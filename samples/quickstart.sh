@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job, live: installs what is missing, builds, starts three MQTT brokers with the state
-# store on free ports, runs samples/quickstart against them and ends them again. Everything is left
-# in build/quickstart. If no broker can be installed, the program runs on three embedded stores.
+# store on free ports, runs samples/quickstart with them and stops them again. Everything is left in
+# build/quickstart. If no broker can be installed, the program runs on three embedded stores.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 cd "$root" || exit

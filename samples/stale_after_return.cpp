@@ -1,6 +1,6 @@
-// What a stale value looks like with failover=rehash, and what helps. A node goes away with its
-// memory, its keys are written elsewhere in the meantime, and when it is back it answers with its
-// old values. Here a server is stopped for that; a network that is cut does the same.
+// Shows a stale value with failover=rehash, and what helps. A node disappears but keeps its memory,
+// its keys are written elsewhere in the meantime, and when it returns it answers with its old
+// values. Here a server is stopped; a network that is cut has the same effect.
 //
 // stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
 //
@@ -45,7 +45,7 @@ class Servers {
       ::_exit(127);
     }
     ::close(ends[1]);
-    // The one line on its output is the URI; it comes when all of them answer.
+    // The only line of its output is the URI; it comes once all servers answer.
     for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) uri_ += c;
     ::close(ends[0]);
   }
@@ -114,23 +114,23 @@ int main(int argc, char** argv) {
   must(client.set(plain_key, "old"));
   must(client.set(brief_key, "old", {.ttl = 1s}));
   must(client.set(removed_key, "old"));
-  must(client.set(checked_key, "1 old"));  // with the version of what it was made of
+  must(client.set(checked_key, "1 old"));  // with the version of the source that it was made from
 
-  std::printf("it leaves, and another node stands in:\n");
+  std::printf("it goes down, and another node takes over its keys:\n");
   ::kill(process, SIGSTOP);
   while (!is_down(client, owner)) read(client, plain_key);
-  print_value(client, plain_key, "not there: computed anew, and stored");
+  print_value(client, plain_key, "absent: computed again, and stored");
   must(client.set(plain_key, "new"));
   must(client.set(brief_key, "new", {.ttl = 1s}));
   must(client.set(removed_key, "new"));
   must(client.set(checked_key, "2 new"));
-  print_value(client, plain_key, "as the stand-in holds it");
+  print_value(client, plain_key, "as the other node holds it");
   std::this_thread::sleep_until(start + 2500ms);  // the outage outlasts the short time to live
 
-  std::printf("it is back, with what it remembers:\n");
+  std::printf("it is back, with its old values:\n");
   ::kill(process, SIGCONT);
   while (is_down(client, owner)) std::this_thread::sleep_for(10ms);
-  const bool stale = print_value(client, plain_key, "stale, and for as long as it lives") == "old";
+  const bool stale = print_value(client, plain_key, "stale, for as long as the key lives") == "old";
 
   std::printf("what helps:\n");
   const bool expired =
@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
   // A program that wrote them during the outage removes them now; until then they are stale.
   must(client.remove(removed_key));
   const bool gone =
-      print_value(client, removed_key, "removed at the return: will be computed anew") == "-";
-  // The source says which version is wanted; a reader accepts no older one.
+      print_value(client, removed_key, "removed at the return: will be computed again") == "-";
+  // The source knows the current version. A reader accepts no older one.
   const bool outdated =
       print_value(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
   return stale && expired && gone && outdated ? 0 : 1;

@@ -49,7 +49,7 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
       std::printf("we were blind for a while; what we missed follows\n");
       return false;
     case Kind::changed:
-      return false;  // what it holds now follows
+      return false;  // the current value follows
     case Kind::failed:
       std::printf("not watched now: %s\n", event.error->message().c_str());
       return false;
@@ -61,8 +61,8 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
 void require_watches(const std::string& uri) {
   if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
   std::fprintf(stderr,
-               "thermostat: these servers do not report changes, so nobody can follow the key; a "
-               "state store does (mqtt://, embedded://).\n");
+               "thermostat: these servers do not report changes, so no program can follow the key; "
+               "a state store does (mqtt://, embedded://).\n");
   std::exit(2);
 }
 

@@ -1,6 +1,6 @@
-// A bridge to OpenTelemetry: every request becomes a span below the span that was current where the
+// A bridge to OpenTelemetry: every request becomes a span below the span that was current when the
 // call was made. The spans are written as lines of OTLP in JSON, which a collector reads from a
-// file (its receiver `otlpjsonfile`). With an SDK, start and end one of its spans instead.
+// file (its receiver `otlpjsonfile`). If you use an SDK, start and end one of its spans instead.
 //
 // usage: tracing [URI]    embedded://3 if none is given
 
@@ -35,7 +35,7 @@ std::string nanoseconds(Clock::time_point time) {
   return std::to_string(std::chrono::duration_cast<nanoseconds>(time.time_since_epoch()).count());
 }
 
-// The current trace of a thread, and the span in it.
+// A thread's current trace, and the span in it.
 struct Span {
   std::string trace = make_id(4);
   std::string id = make_id(2);
@@ -51,7 +51,7 @@ std::string attribute(std::string_view name, std::uint32_t value) {
          std::to_string(value) + "\"}}";
 }
 
-// The semantic conventions for database clients.
+// Uses the semantic conventions for database clients.
 void write_span(const sheaf::RequestEvent& event, std::uint64_t missed) {
   if (missed > 0) std::fprintf(stderr, "%llu spans are missing\n", (unsigned long long)missed);
   const auto parent = std::static_pointer_cast<Span>(event.parent);

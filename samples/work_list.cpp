@@ -1,4 +1,4 @@
-// A work list that several processes share (here: several clients): planners push jobs, workers
+// A work list that several processes share (here: several clients). Planners push jobs, workers
 // take them, and every job is done once, however slow a worker is.
 //
 // List::remove gives an item to exactly one caller, and jobs are taken in the order in which they
@@ -21,11 +21,11 @@ namespace {
 
 constexpr int planner_count = 2;
 constexpr int worker_count = 3;
-constexpr int job_count = 20;  // of each planner
+constexpr int job_count = 20;  // for each planner
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
-  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::fprintf(stderr, "expectation failed: %s\n", what.c_str());
   std::exit(1);
 }
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   for (const auto& [job, times] : done) require(times == 1, job + " was done once");
   require(jobs.length().value() == 0, "the list is empty");
 
-  // Edits in the middle, and reading without taking.
+  // Edits in the middle, and reads without taking.
   const std::string_view night[] = {"sweep", "oil", "lock up"};
   require(!jobs.push_many(night).error, "a push of many");
   require(jobs.insert(1, "count").value() == 4, "an insert");

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The README's commands on a fresh machine: a clean root of a Debian release, made by debootstrap,
-# with a clone of this tree in it and nothing else of this machine. `tests/on.sh --help` says more.
+# Runs the README's commands on a fresh machine: a clean root of a Debian release, made by
+# debootstrap, that contains a clone of this tree and nothing else from this machine. `tests/on.sh
+# --help` says more.
 set -u
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 . "$tree/cmake/deps.sh"
@@ -82,7 +83,7 @@ esac
 
 [ "$(id -u)" -eq 0 ] || fail "this needs root, for mounts and chroot"
 commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null) ||
-  fail "this is no git tree, and a clone of it is what is tried"
+  fail "this is no git tree, and the script runs in a clone of one"
 [ -z "$(git -C "$tree" status --porcelain)" ] ||
   echo "What is not committed is left out: this tries $commit." >&2
 sheaf_install debootstrap debian-archive-keyring || exit
@@ -93,15 +94,15 @@ run=$(mktemp -d "$roots/run.XXXXXX") || exit
 root=$run/root
 child=
 
-# Every process in a namespace of this run has file 9 open, with its lock. They all end with the
-# namespace's first process. The mounts, which are visible only there, disappear with the last one.
+# Every process in a namespace of this run has file 9, the lock, open. They all end with the
+# namespace's first process. The mounts, visible only there, disappear with the last one.
 exec 9>"$run/lock"
 flock 9
 
 clean_up() {
   trap '' HUP INT TERM
   [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null
-  exec 7>&- 9>&-  # tee, too, ends when its last writer ends
+  exec 7>&- 9>&-  # tee ends, too, when its last writer ends
   flock "$run/lock" true
   rm -rf --one-file-system "$run"
 }
@@ -169,8 +170,8 @@ write_sources() {
   [ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$root/etc/apt/apt.conf.d/90proxy"
 }
 
-# The root that each run copies. It is as minimal as those of containers, so that a package that
-# this tree needs but does not install is detected, and it has today's updates.
+# The root that each run copies. It is as minimal as that of a container, so that a package that
+# this tree needs and does not install is detected. It has today's updates.
 make_base() {
   local log=$run/log
   echo "Making a root of $release ..." >&2
@@ -214,7 +215,7 @@ make_root() {
   fi
 }
 
-# The sums of the last lines of tests/run.sh.
+# Adds up the last lines of tests/run.sh.
 counts() {
   awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; seen = 1 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Adds up what a run of CTest has shown, and prints which tests failed, with the first lines of
-why.
+"""Adds up the results of a CTest run, and prints which tests failed, with the first lines of the
+reason.
 
     report.py PART JUNIT RESULTS
 
-JUNIT is what ctest --output-junit wrote. A program of tests that ran as a whole has left a file of
-its own in RESULTS (NAME.xml, as GoogleTest writes it), and its tests count instead of the one that
+JUNIT is the output of ctest --output-junit. A test program that ran as a whole has left its own
+file in RESULTS (NAME.xml, as GoogleTest writes it); its tests count instead of the one test that
 CTest saw. The last line is `passed failed`, for tests/run.sh.
 """
 
@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ET
 
 TELLING = re.compile(r": Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback")
 LINES = 40   # at most, for one test
-NEAR = 14    # lines that follow a telling one
+NEAR = 14    # lines printed after a telling one
 WIDTH = 300
 
 
@@ -36,7 +36,7 @@ class Sums:
 
 
 def telling_lines(text):
-    """Those that say why, and what follows each."""
+    """The lines that give a reason, and the lines after each."""
     found, near = [], 0
     for line in text.splitlines():
         if TELLING.search(line):
@@ -52,7 +52,7 @@ def skip_reasons(output):
 
 
 def add_program(sums, name, path):
-    """Counts the tests of a program, by GoogleTest's file. True if one of them failed."""
+    """Counts the tests of a program, from GoogleTest's file. True if one of them failed."""
     any_failed = False
     for suite in ET.parse(path).getroot().iter("testsuite"):
         for case in suite.iter("testcase"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What report.py makes of runs that passed, failed, crashed and left nothing."""
+"""The output of report.py for runs that passed, failed, crashed and left nothing."""
 
 import contextlib
 import io
@@ -32,7 +32,7 @@ def output(text):
 
 class Report(unittest.TestCase):
     def lines(self, cases, **programs):
-        """What is printed of these tests of CTest, and of the files that programs left."""
+        """The output for these CTest tests and the files that programs left."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in programs.items():
                 with open(os.path.join(folder, name + ".xml"), "w", encoding="utf-8") as file:

@@ -52,8 +52,8 @@ add_report() {
   failed=$((failed + bad))
 }
 
-# Passwords and tokens that tests give to servers, clients and programs. The output of the tests of
-# a run, including errors and logs, must not contain one.
+# Passwords and tokens that tests give to servers, clients and programs. A run's output, including
+# errors and logs, must contain none of them.
 passwords='s3cret|hunter2|canary-'
 look_for_passwords() {
   local log=build/$2/Testing/Temporary/LastTest.log found
@@ -80,7 +80,7 @@ run_part() {
   echo "== $part took $((SECONDS - started)) s"
 }
 
-# Lists the tests that quick did not run, from those that the same build has.
+# Lists the tests of this build that quick did not run.
 left_out() {
   echo "Left out, and run by \`tests/run.sh all\`:"
   ctest --test-dir build/dev -N -LE '^(quick|lint)$' 2>/dev/null |

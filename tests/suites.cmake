@@ -3,8 +3,8 @@
 #   what     a test program, test_WHAT, or a part of one, WHAT.PART
 #   tests    GoogleTest's filter; `kind`: the contract on the kind of endpoint PART; `cluster`:
 #            the contract on a cluster of the software that PART ends with; `rest`: the tests
-#            that no other part of the program has; `-`: not a test program, WHAT is a regular
-#            expression for names of tests
+#            that no other part of the program has; `-`: not a test program, and WHAT is a
+#            regular expression for names of tests
 #   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan
 #   shards   the number of processes that share the tests of a program
 #   seconds  the approximate time of one of them: long ones start first
@@ -14,8 +14,8 @@
 #
 # A sanitizer runs each kind of session and each kind of stream once. Variants that differ only in
 # spelling, or below a stream, run only in the optimised suite. ThreadSanitizer runs everything that
-# crosses threads, but no broker: glibc resolves a bridge's address in a thread whose start it has
-# not seen.
+# crosses threads, but no broker: glibc resolves a bridge's address in a thread whose start the
+# sanitizer has not seen.
 set(SHEAF_SUITES
 # what                                tests          runs in         shards, seconds, with
   "base                                *              quick,asan,tsan 1 3"
@@ -143,7 +143,7 @@ endmacro()
 add_custom_target(sheaf_quick)
 add_custom_target(sheaf_suites)
 
-# sheaf_add_suites(PROGRAM): adds the tests of test_PROGRAM by its lines.
+# sheaf_add_suites(PROGRAM): adds the tests of test_PROGRAM according to its lines.
 function(sheaf_add_suites program)
   set(others)
   set(found)
@@ -151,7 +151,7 @@ function(sheaf_add_suites program)
     sheaf_read_suite("${line}")
     if(suite_program STREQUAL program)
       list(APPEND found "${line}")
-      # On other software the same tests run again.
+      # The same tests run again on other software.
       if(NOT suite_tests STREQUAL "rest" AND NOT suite_with MATCHES "SHEAF_TEST_SOFTWARE")
         string(APPEND others ":${suite_tests}")
       endif()

@@ -292,9 +292,9 @@ CommandRow mget_command() {
        .arguments = "KEY...|-",
        .purpose = "read many keys, all nodes in parallel; prints KEY<TAB>VALUE",
        .text = "There is one line for each key that exists; standard error counts the others. "
-               "With - there is one key on each line of standard input, which is read and "
-               "answered in parts, so any number fits. Use --json where keys may hold tabs, or "
-               "keys or values line feeds. mset reads what mget prints.",
+               "With - there is one key on each line of standard input, which is read and answered "
+               "in parts, so any number of keys fits. Use --json if keys may hold tabs, or keys or "
+               "values line feeds. mset reads what mget prints.",
        .examples = {"sheaf mget press7/speed press7/mode", "sheaf mget - <keys.txt --json"},
        .options = mget_options,
        .completion = completes_nothing});
@@ -319,7 +319,7 @@ ExitCode del_one(Context& context, const DelWords& words) {
       return negative(context, key, "the key is absent");
     case RemoveResult::value_differs:
       return negative(context, key,
-                      words.if_version ? "not removed, the key is not at this version"
+                      words.if_version ? "not removed, the key does not have this version"
                                        : "not removed, the key holds another value");
   }
   return ExitCode::failed;
@@ -362,8 +362,8 @@ CommandRow del_command() {
        .group = group::keys,
        .arguments = "KEY...|-",
        .purpose = "remove keys",
-       .text = "With - there is one key on each line of standard input. Conditions and --fence are "
-               "for one key.",
+       .text = "With - there is one key on each line of standard input. Conditions and --fence "
+               "work with one key only.",
        .examples = {"sheaf del press7/speed press7/mode", "sheaf del press7/mode --if-value auto"},
        .options = del_options,
        .completion = completes_nothing});
@@ -406,7 +406,7 @@ CommandRow mset_command() {
            "If not, or with --json, every line is {\"key\":K,\"value\":V}.\n"
            "A file, or a pipe of up to 4 MiB, is checked as a whole before the first key is "
            "written. A longer pipe is checked and written in parts; if a line is not allowed, the "
-           "sentence says how many keys before it are written.",
+           "message says how many keys before it were written.",
        .examples = {"sheaf mset - <pairs.txt --ttl 1h",
                     "sheaf mget --json - <keys.txt | sheaf mset -"},
        .options = mset_options,

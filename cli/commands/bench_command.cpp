@@ -279,20 +279,20 @@ ExitCode run_bench(Context& context, const BenchWords& shape) {
     context.out.write(bench_text(result));
   }
   if (result.failed() == 0) return ExitCode::done;
-  complain("of " + with_commas(result.keys()) + " keys " + with_commas(result.failed()) +
-           " failed; the first: " + result.first_error);
+  complain(with_commas(result.failed()) + " of " + with_commas(result.keys()) +
+           " keys failed; the first: " + result.first_error);
   return ExitCode::failed;
 }
 
 constexpr OptionRow bench_options[] = {
-    {"--callers", "N", "threads that call, 1 to 256 (default 4)"},
+    {"--callers", "N", "calling threads, 1 to 256 (default 4)"},
     {"--time", "DURATION", "how long (default 10s)"},
-    {"--count", "N", "ends after this many operations, whatever the time"},
-    {"--reads", "PERCENT", "of the operations; the others write (default 90)"},
-    {"--keys", "N", "how many keys there are (default 10000)"},
-    {"--value-size", "BYTES", "of each value (default 100)"},
+    {"--count", "N", "stop after this many operations, whatever the time"},
+    {"--reads", "PERCENT", "share of reads; the rest are writes (default 90)"},
+    {"--keys", "N", "number of keys (default 10000)"},
+    {"--value-size", "BYTES", "size of each value (default 100)"},
     {"--batch", "N", "keys of each operation (default 1)"},
-    {"--rate", "N", "operations a second (default: as many as go)"}};
+    {"--rate", "N", "operations a second (default: as many as possible)"}};
 
 }  // namespace
 
@@ -302,9 +302,9 @@ CommandRow bench_command() {
        .group = group::servers,
        .purpose = "put a load on the servers and measure it",
        .text = "It writes --keys keys of its own, whose names begin with sheaf-bench-, reads and "
-               "writes them at random, and removes them at the end. What it cannot remove expires "
-               "after 10 minutes. With --rate a latency counts from when the operation was to "
-               "begin, so one that was held up counts as slow. Ctrl-C ends it early.",
+               "writes them at random, and removes them at the end. Keys that it cannot remove "
+               "expire after 10 minutes. With --rate a latency counts from the time at which the "
+               "operation was due, so a delayed operation counts as slow. Ctrl-C ends it early.",
        .examples = {"sheaf bench --time 3s --callers 8",
                     "sheaf bench --rate 1000 --reads 50 --json"},
        .options = bench_options,

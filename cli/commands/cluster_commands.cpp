@@ -57,8 +57,8 @@ CommandRow locate_command() {
        .group = group::servers,
        .arguments = "KEY...|-",
        .purpose = "print KEY<TAB>HOST:PORT, the node that owns a key",
-       .text = "With - there is one key on each line of standard input. Only a cluster whose "
-               "servers decide is asked; nothing else is connected to.",
+       .text = "With - there is one key on each line of standard input. It connects only to a "
+               "cluster whose servers decide which of them owns a key.",
        .examples = {"sheaf locate press7/speed press7/mode", "sheaf locate - <keys.txt --json"},
        .completion = completes_nothing});
 }
@@ -136,7 +136,7 @@ ExitCode draw_diff(const Call& call, const RingWords& words) {
     auto config = ClusterConfig::parse_uri(uri);
     if (!config) return complain_about(call, config.error());
     if (servers_decide(*config)) {
-      return refuse(call, "the servers of a cluster decide themselves who owns what: " + uri);
+      return refuse(call, "the servers of a cluster decide which of them owns a key: " + uri);
     }
     configs.push_back(std::move(*config));
   }
@@ -163,7 +163,7 @@ ExitCode run_ring(const Call& call, const RingWords& words) {
 constexpr OptionRow ring_options[] = {
     {"--keys", "N", "place this many simulated keys and count them"},
     {"--diff", "", "print which share of the keys moves where from OLD to NEW"},
-    {"--svg", "FILE", "with --diff: draw it into this file", completes_files}};
+    {"--svg", "FILE", "with --diff: draw the picture into this file", completes_files}};
 
 }  // namespace
 
@@ -172,11 +172,11 @@ CommandRow ring_command() {
       {.name = "ring",
        .group = group::servers,
        .arguments = "[--diff OLD NEW]",
-       .purpose = "draw how the keys are shared out",
+       .purpose = "draw how the keys are distributed",
        .text =
-           "With --diff OLD and NEW are URIs, and nothing is connected to: it prints the shares "
-           "of all nodes before and after, and what moves from which to which. Slots give exact "
-           "shares; rings give those of --keys simulated keys (default 1000000).",
+           "With --diff, OLD and NEW are URIs, and no server is contacted: it prints the shares of "
+           "all nodes before and after, and how much moves from which node to which. For slots the "
+           "shares are exact; for rings they are those of --keys simulated keys (default 1000000).",
        .examples = {"sheaf ring --keys 100000",
                     "sheaf ring --diff memcached://c1,c2 memcached://c1,c2,c3"},
        .options = ring_options,

@@ -78,7 +78,7 @@ std::optional<Error> check_fence(const Client& client, const FencingToken& fence
   if (fence.text.empty() || !client.supports(Feature::fencing)) return std::nullopt;
   if (protocol::statestore::parse_timestamp(fence.text)) return std::nullopt;
   return local_error(Outcome::invalid, Reason::bad_argument,
-                     "--fence is not a fencing token, the version of a lock's first set");
+                     "--fence must be a fencing token, the version of a lock's first set");
 }
 
 std::string about_key(std::string_view key, std::string_view sentence) {

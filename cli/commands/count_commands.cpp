@@ -27,8 +27,8 @@ ExitCode run_incr(Context& context, const IncrWords& words) {
 }
 
 constexpr OptionRow incr_options[] = {
-    {"--initial", "N", "what an absent key is set to"},
-    {"--ttl", "DURATION", "time to live of a key that --initial makes"}};
+    {"--initial", "N", "value that an absent key is set to"},
+    {"--ttl", "DURATION", "time to live of a key that --initial creates"}};
 
 }  // namespace
 
@@ -39,7 +39,7 @@ CommandRow incr_command() {
        .arguments = "KEY [DELTA]",
        .purpose = "add to a number; prints the new one (memcached, redis)",
        .text =
-           "DELTA is 1 if left out. A negative one takes away, down to 0. An absent key without "
+           "DELTA is 1 if left out. A negative DELTA subtracts, down to 0. An absent key without "
            "--initial stays absent, and the exit code is 1.",
        .examples = {"sheaf incr visits", "sheaf incr stock:17 -3 --initial 100"},
        .options = incr_options,
@@ -106,7 +106,7 @@ CommandRow stats_command() {
       {.name = "stats",
        .group = group::servers,
        .arguments = "[GROUP]",
-       .purpose = "print what every server says of itself (memcached, redis)",
+       .purpose = "print the statistics of every server (memcached, redis)",
        .text = "GROUP is settings, items, slabs, sizes, conns or extstore on memcached, and a "
                "section of INFO on redis.",
        .examples = {"sheaf stats", "sheaf stats memory --json"},

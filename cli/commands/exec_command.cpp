@@ -27,8 +27,8 @@ ExitCode run_exec(Context& context, const ExecWords& words) {
   return reply->is_null() ? ExitCode::negative : ExitCode::done;
 }
 
-constexpr OptionRow exec_options[] = {{"--node", "HOST:PORT", "to this node, whatever the keys"},
-                                      options::raw};
+constexpr OptionRow exec_options[] = {
+    {"--node", "HOST:PORT", "send it to this node, whatever the keys"}, options::raw};
 
 }  // namespace
 
@@ -37,7 +37,7 @@ CommandRow exec_command() {
       {.name = "exec",
        .group = group::servers,
        .arguments = "CMD...",
-       .purpose = "send a command of the server's own; prints its reply (redis)",
+       .purpose = "send one of the server's own commands; prints its reply (redis)",
        .text = "It goes to the owner of its keys. Options go before CMD; put -- before a command "
                "with arguments like -inf.",
        .examples = {"sheaf exec ZADD board 12 ann", "sheaf exec --node 10.0.0.7:6379 INFO memory"},

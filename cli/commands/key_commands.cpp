@@ -25,7 +25,7 @@ Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nano
   if (!client.supports(Feature::fencing)) {
     Error error;
     error.outcome = Outcome::unsupported;
-    error.text = "servers of this kind know no fencing tokens";
+    error.text = "servers of this kind do not support fencing tokens";
     return Failure(std::move(error));
   }
   const auto end = std::chrono::steady_clock::now() + timeout;
@@ -48,7 +48,7 @@ Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nano
     Error error;
     error.outcome = Outcome::not_sent;
     error.reason = Reason::timed_out;
-    error.text = "others wrote the key again and again";
+    error.text = "other clients kept writing the key";
     return Failure(std::move(error));
   }
 }
@@ -109,8 +109,8 @@ CommandRow exists_command() {
       {.name = "exists",
        .group = group::keys,
        .arguments = "KEY",
-       .purpose = "say by the exit code whether a key is there",
-       .text = "The exit code is 0 if it is there and 1 if not. Without --json nothing is printed.",
+       .purpose = "report in the exit code whether a key exists",
+       .text = "The exit code is 0 if it exists and 1 if not. Without --json nothing is printed.",
        .examples = {"sheaf exists press7/ready && ./start", "sheaf exists press7/ready --json"},
        .completion = completes_nothing});
 }
@@ -134,12 +134,12 @@ std::string_view unmet(SetCondition condition) {
     case SetCondition::if_present:
       return "not stored, the key is absent";
     case SetCondition::if_version:
-      return "not stored, the key is not at this version";
+      return "not stored, the key does not have this version";
     case SetCondition::always:
     case SetCondition::if_absent:
       break;
   }
-  return "not stored, the key is there already";
+  return "not stored, the key already exists";
 }
 
 ExitCode run_set(Context& context, const SetWords& words) {
@@ -165,8 +165,8 @@ constexpr OptionRow set_options[] = {
     options::ttl,
     {"--if-absent", "", "only if the key is absent"},
     {"--if-absent-or-equal", "",
-     "only if the key is absent or holds this very value (not memcached)"},
-    {"--if-present", "", "only if the key is there (memcached, redis)"},
+     "only if the key is absent or holds exactly this value (not memcached)"},
+    {"--if-present", "", "only if the key exists (memcached, redis)"},
     options::if_version,
     options::fence,
     {"--flags", "N", "a number of 32 bits stored with the value (memcached)"}};
@@ -179,7 +179,8 @@ CommandRow set_command() {
        .group = group::keys,
        .arguments = "KEY VALUE|-",
        .purpose = "write a key; prints the new version",
-       .text = "A value of - is all of standard input; after -- it is the value -. Without --ttl "
+       .text = "The value - stands for all of standard input; after -- it is a literal -. Without "
+               "--ttl "
                "the value never expires, unless the cluster has a default_ttl.",
        .examples = {"sheaf set press7/speed 120 --ttl 5m", "sheaf set logo - <logo.png"},
        .options = set_options,
@@ -217,7 +218,7 @@ CommandRow append_command() {
       {.name = "append",
        .group = group::keys,
        .arguments = "KEY VALUE|-",
-       .purpose = "put bytes after a value (memcached, redis)",
+       .purpose = "append bytes to a value (memcached, redis)",
        .text = "An absent key stays absent, and the exit code is 1.",
        .examples = {"sheaf append log:17 'started '", "date | sheaf append log:17 -"},
        .completion = completes_nothing});
@@ -228,7 +229,7 @@ CommandRow prepend_command() {
       {.name = "prepend",
        .group = group::keys,
        .arguments = "KEY VALUE|-",
-       .purpose = "put bytes before a value (memcached, redis)",
+       .purpose = "prepend bytes to a value (memcached, redis)",
        .text = "An absent key stays absent, and the exit code is 1.",
        .examples = {"sheaf prepend log:17 'v2 '", "date | sheaf prepend log:17 -"},
        .completion = completes_nothing});
@@ -259,7 +260,7 @@ ExitCode run_getset(Context& context, const SetWords& words) {
 
 constexpr OptionRow getset_options[] = {options::ttl,
                                         {"--if-absent", "", "only if the key is absent (Redis 7)"},
-                                        {"--if-present", "", "only if the key is there"},
+                                        {"--if-present", "", "only if the key exists"},
                                         options::raw};
 
 }  // namespace
@@ -269,10 +270,11 @@ CommandRow getset_command() {
       {.name = "getset",
        .group = group::keys,
        .arguments = "KEY VALUE|-",
-       .purpose = "write a key and print the value before (redis)",
-       .text = "Both happen in one step. The exit code is 0 if the value was written, and 1 if the "
-               "condition did not hold. Either way the value before is printed, if there was one; "
-               "--json distinguishes an absent key from an empty value.",
+       .purpose = "write a key and print its previous value (redis)",
+       .text =
+           "Both happen in one step. The exit code is 0 if the value was written, and 1 if the "
+           "condition did not hold. Either way the previous value is printed, if there was one; "
+           "--json distinguishes an absent key from an empty value.",
        .examples = {"sheaf getset press7/mode auto",
                     "sheaf getset leader n4 --if-absent --ttl 10s"},
        .options = getset_options,

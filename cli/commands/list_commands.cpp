@@ -198,7 +198,7 @@ CommandRow list_insert_command() {
       {.name = "list insert",
        .group = group::lists,
        .arguments = "NAME INDEX VALUE",
-       .purpose = "put an item before the one at INDEX; prints the new length",
+       .purpose = "insert an item before the one at INDEX; prints the new length",
        .text = "Indexes begin at 0; negative ones count from the end. INDEX may be the length: the "
                "item "
                "then becomes the last one.",
@@ -212,9 +212,8 @@ CommandRow list_update_command() {
        .group = group::lists,
        .arguments = "NAME INDEX VALUE",
        .purpose = "replace an item",
-       .text =
-           "Indexes begin at 0; negative ones count from the end. Without such an item the exit "
-           "code is 1.",
+       .text = "Indexes begin at 0; negative ones count from the end. If there is no such item, "
+               "the exit code is 1.",
        .examples = {"sheaf list update jobs 0 rinse", "sheaf list update jobs -1 pack"},
        .completion = completes_nothing});
 }
@@ -224,7 +223,7 @@ CommandRow list_remove_command() {
       {.name = "list remove",
        .group = group::lists,
        .arguments = "NAME INDEX",
-       .purpose = "take an item out",
+       .purpose = "remove an item",
        .text =
            "Indexes begin at 0; negative ones count from the end. With --json the item is printed.",
        .examples = {"sheaf list remove jobs 0", "sheaf list remove jobs -1 --json"},
@@ -259,7 +258,7 @@ CommandRow list_clear_command() {
       {.name = "list clear",
        .group = group::lists,
        .arguments = "NAME",
-       .purpose = "take all items out",
+       .purpose = "remove all items",
        .examples = {"sheaf list clear jobs", "sheaf list clear jobs --timeout 10s"},
        .completion = completes_nothing});
 }
@@ -269,7 +268,7 @@ CommandRow list_drop_holes_command() {
       {.name = "list drop-holes",
        .group = group::lists,
        .arguments = "NAME",
-       .purpose = "take out items that a server has dropped; prints how many",
+       .purpose = "remove the entries of items that a server has dropped; prints how many",
        .text = "memcached and Redis may drop any value to make room.",
        .examples = {"sheaf list drop-holes jobs", "sheaf list drop-holes jobs --json"},
        .completion = completes_nothing});

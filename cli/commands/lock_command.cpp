@@ -117,7 +117,7 @@ ExitCode lock_and_run(Context& context, const LockWords& wanted, const PassedSig
   if (got->failed()) return complain_about_key(context, wanted.name, got->error());
   if (got->busy()) {
     if (context.json()) context.out.line(json_done(wanted.name, "locked", false));
-    complain("the lock " + printable(wanted.name) + " is held by another; waited " +
+    complain("the lock " + printable(wanted.name) + " is held by another holder; waited " +
              format_duration(wanted.wait) + ".");
     return code_of(lock_not_acquired);
   }
@@ -133,8 +133,8 @@ ExitCode run_lock(const Call& call, const LockWords& words) {
 }
 
 constexpr OptionRow lock_options[] = {
-    {"--lease", "DURATION", "how long a dead holder keeps it (default 10s)"},
-    {"--wait", "DURATION", "how long to wait for it (default 5s; 0ms asks once)"}};
+    {"--lease", "DURATION", "how long a dead holder keeps the lock (default 10s)"},
+    {"--wait", "DURATION", "how long to wait for the lock (default 5s; 0ms asks once)"}};
 
 }  // namespace
 
@@ -145,8 +145,8 @@ CommandRow lock_command() {
        .arguments = "NAME -- CMD...",
        .purpose = "run a program while a lock is held",
        .text = "CMD has the fencing token in SHEAF_FENCING_TOKEN. The lock is renewed while CMD "
-               "runs. The exit code is that of CMD, or 75 if another held the lock for all of "
-               "--wait, or 76 if the lock was lost; CMD then got SIGTERM.",
+               "runs. The exit code is that of CMD, or 75 if another holder kept the lock for all "
+               "of --wait, or 76 if the lock was lost; CMD then got SIGTERM.",
        .examples = {"sheaf lock nightly -- ./backup.sh",
                     "sheaf lock press7 --lease 30s --wait 0ms -- make deploy"},
        .options = lock_options,

@@ -34,7 +34,7 @@ class RunLock {
   // Empty: the lock is held.
   std::string failure() const {
     if (held_) return {};
-    if (error_ == EWOULDBLOCK) return "another run works with it";
+    if (error_ == EWOULDBLOCK) return "another run is using it";
     return std::strerror(error_);
   }
 
@@ -62,7 +62,7 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Globa
   if (guarded && !keys_given) {
     return Failure(configuration_error(
         std::string(option) +
-        ": keys cannot be listed over TLS or with a password; --keys names a file that has them"));
+        ": keys cannot be listed over TLS or with a password; name a file of keys with --keys"));
   }
   if (config->failover == FailoverMode::rehash) {
     return Failure(configuration_error(std::string(option) + ": " +
@@ -86,7 +86,7 @@ Result<Migration> read_state(const MigrateWords& arguments, const Fleet& from, c
                                                       migration_servers(to.config()));
   if (other.empty()) return state;
   return Failure(configuration_error("the file " + printable(arguments.state, 256) +
-                                     " is of a migration with other servers in --" +
+                                     " belongs to a migration with other servers in --" +
                                      std::string(other)));
 }
 
@@ -104,9 +104,9 @@ ExitCode run_migrate(const Call& call, const MigrateWords& migrate) {
   if (!to) return refuse(to.error());
   const auto shared = client::migration::shared_server(from->config(), to->config());
   if (!shared.empty()) {
-    return refuse(configuration_error(printable(shared, 256) +
-                                      " is a server of --from and of --to: no cache moves to where "
-                                      "it is"));
+    return refuse(configuration_error(
+        printable(shared, 256) +
+        " is a server of both --from and --to: a cache cannot move to where it is"));
   }
   const RunLock lock(migrate.state);
   if (const std::string failure = lock.failure(); !failure.empty()) {
@@ -120,17 +120,18 @@ ExitCode run_migrate(const Call& call, const MigrateWords& migrate) {
 
 constexpr OptionRow migrate_options[] = {
     {"--from", "URI", "the servers that have the cache now"},
-    {"--to", "URI", "the servers that take it over"},
+    {"--to", "URI", "the servers that take over the cache"},
     {"--state", "FILE", "the file from which all programs read the stage", completes_files},
     {"--settle", "DURATION", "how long programs may take to follow (default 10s)"},
-    {"--until", "STAGE", "ends in this stage",
+    {"--until", "STAGE", "stop in this stage",
      completes_words("before mirror switched drain closing after restore")},
-    {"--back", "", "the way back"},
-    {"--keys", "FILE", "the keys, one a line; the servers are not asked", completes_files},
-    {"--stale", "FILE", "adds to it the keys of copies that were not the present value",
+    {"--back", "", "go back to the old servers"},
+    {"--keys", "FILE", "the keys, one a line, instead of asking the servers for them",
      completes_files},
-    {"--empty-to", "", "removes what the new servers have before it begins"},
-    {"--callers", "N", "threads that copy, 1 to 256 (default 8)"}};
+    {"--stale", "FILE", "append the keys of copies that did not hold the current value",
+     completes_files},
+    {"--empty-to", "", "remove all keys of the new servers first"},
+    {"--callers", "N", "copying threads, 1 to 256 (default 8)"}};
 constexpr std::string_view refused_by_migrate[] = {"--servers", "--config", "--cluster"};
 
 }  // namespace
@@ -140,17 +141,16 @@ CommandRow migrate_command() {
       {.name = "migrate",
        .group = group::servers,
        .purpose = "move a cache to other memcached servers while programs use it",
-       .text =
-           "The programs use a MigratingCache each, which reads the stage from --state: before, "
-           "mirror, switched, drain, closing, after; and restore on the way back. In mirror the "
-           "values are copied, in drain the rest is moved. Whatever ends it, the same command "
-           "continues, and --back leads back until the stage is after. docs/migration.md "
-           "describes the whole way.",
+       .text = "Each program uses a MigratingCache, which reads the stage from --state: before, "
+               "mirror, switched, drain, closing, after; and restore on the way back. In mirror "
+               "the values are copied, in drain the rest is moved. Whatever ends a run, the same "
+               "command continues the migration; --back goes back, unless the stage is after. "
+               "docs/migration.md describes all steps.",
        .examples = {"sheaf migrate --from memcached://c1 --to memcached://d1,d2 --state m.json",
                     "sheaf migrate --from memcached://c1 --to memcached://d1 --state m --back"},
        .options = migrate_options,
        .completion = completes_nothing,
-       .refused = {refused_by_migrate, "its servers are those of --from and --to"}});
+       .refused = {refused_by_migrate, "its servers are given with --from and --to"}});
 }
 
 }  // namespace sheaf::cli

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/deciding_servers.h"
@@ -84,7 +84,7 @@ ExitCode run_nodes(const Call& call, const NodesWords& words) {
 }
 
 constexpr OptionRow nodes_options[] = {
-    {"--metrics", "", "print what was measured as text for Prometheus"},
+    {"--metrics", "", "print the measurements as text for Prometheus"},
     {"--textfile", "FILE", "write that text into this file instead", completes_files}};
 
 }  // namespace
@@ -94,9 +94,9 @@ CommandRow nodes_command() {
       {.name = "nodes",
        .group = group::servers,
        .purpose = "ask every node: health, round trip, pool, clock; roles and slots",
-       .text = "In a Redis cluster each primary has its replicas below it. They are not asked: the "
-               "client has no connection to them, so their health is unknown.\n"
-               "A file of --textfile is replaced as a whole, as the textfile collector wants it.",
+       .text = "In a Redis cluster each primary has its replicas below it. The client has no "
+               "connection to them, so their health is unknown.\n"
+               "The file of --textfile is replaced as a whole, as the textfile collector requires.",
        .examples = {"sheaf nodes", "sheaf nodes --textfile /var/lib/node_exporter/sheaf.prom"},
        .options = nodes_options,
        .completion = completes_nothing});

@@ -30,7 +30,7 @@ CommandRow help_command() {
       {.name = "help",
        .group = group::program,
        .arguments = "[COMMAND...]",
-       .purpose = "print this help, that of a command, or that of the options of all",
+       .purpose = "print this help, or the help of a command or of the global options",
        .text =
            "sheaf help options lists the global options, the environment variables and the exit "
            "codes.",

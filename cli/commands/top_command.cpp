@@ -102,8 +102,8 @@ ExitCode run_top(Context& context, const TopWords& top) {
 }
 
 constexpr OptionRow top_options[] = {
-    {"--interval", "DURATION", "between two looks, 100ms to 1h (default 2s)"},
-    {"--count", "N", "how many looks (default: until q or Ctrl-C)"}};
+    {"--interval", "DURATION", "time between two samples, 100ms to 1h (default 2s)"},
+    {"--count", "N", "number of samples (default: until q or Ctrl-C)"}};
 
 }  // namespace
 
@@ -113,8 +113,8 @@ CommandRow top_command() {
        .group = group::servers,
        .purpose = "show what the servers are doing, until q or Ctrl-C",
        .text = "It shows health and round trip of every node. memcached and Redis servers also "
-               "count operations, hits, keys, memory and connections, for all their clients. Into "
-               "a file or a pipe there is one line for each node and look.",
+               "count operations, hits, keys, memory and connections, for all their clients. If "
+               "the output is a file or a pipe, it writes one line for each node and sample.",
        .examples = {"sheaf top --interval 5s", "sheaf top --count 1 --json"},
        .options = top_options,
        .completion = completes_nothing});

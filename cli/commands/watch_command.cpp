@@ -90,7 +90,7 @@ CommandRow watch_command() {
       {.name = "watch",
        .group = group::keys,
        .arguments = "KEY...|-",
-       .purpose = "print what keys hold and every change, as lines of JSON",
+       .purpose = "print the values of keys and every change, as lines of JSON",
        .text = "It ends at Ctrl-C, SIGTERM or SIGHUP. A line with the event gap says that changes "
                "may have been missed. With - there is one key on each line of standard input.",
        .examples = {"sheaf watch press7/speed press7/mode",

@@ -185,7 +185,7 @@ void Broker::wait() {
 
 void Broker::note_end(int status) {
   pid_ = -1;
-  ended_ = WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+  ended_ = WIFSIGNALED(status) ? "was terminated by signal " + std::to_string(WTERMSIG(status))
                                : "ended with exit code " + std::to_string(WEXITSTATUS(status));
 }
 

@@ -44,7 +44,7 @@ std::expected<TemporaryFolder, std::string> TemporaryFolder::make() {
     const std::string why = failed ? failed.message() : std::generic_category().message(errno);
     const char* const given = std::getenv("TMPDIR");
     const std::string place = given == nullptr ? "/tmp" : "TMPDIR, " + printable(given, 256);
-    return std::unexpected("no temporary folder could be made in " + place + ": " + why + ".");
+    return std::unexpected("cannot make a temporary folder in " + place + ": " + why + ".");
   }
   return TemporaryFolder(fs::path(name));
 }

@@ -28,7 +28,7 @@ bool announce(const BrokerGroup& group, bool as_json, Output& out) {
   for (const BrokerAddress& broker : group.addresses()) {
     complain(noun + " " + broker.node + " runs as process " + std::to_string(broker.pid) + ".");
   }
-  complain("data in " + group.folder().string() + "; Ctrl-C or SIGTERM ends the " + noun + "s.");
+  complain("data in " + group.folder().string() + "; Ctrl-C or SIGTERM stops the " + noun + "s.");
   const std::string all = noun + "s";
   out.line(as_json ? json_brokers(group.uri(), all.c_str(), group.addresses()) : group.uri());
   return out.flush();
@@ -120,7 +120,7 @@ constexpr OptionRow dev_options[] = {
     {"--valkey", "N", "a cluster of this many valkey-servers"},
     {"--garnet", "N", "a cluster of this many garnet-servers"},
     {"--replicas", "R", "replicas of each server of the cluster (default 0)"},
-    {"--port", "N", "of the first server; the others have the next ones"},
+    {"--port", "N", "port of the first server; the others get the next ones"},
     {"--spelling", "NAME", "how stores spell replies: sdk (default) or page",
      completes_words("sdk page")},
     {"--verbose", "", "the servers' log on standard error"},
@@ -136,13 +136,14 @@ CommandRow dev_command() {
       {.name = "dev",
        .group = group::program,
        .arguments = "[-- CMD...]",
-       .purpose = "run servers to develop with, until interrupted",
+       .purpose = "run servers for development, until interrupted",
        .text = "Prints their URI when they answer. With CMD it runs that program with the URI in "
-               "SHEAF_SERVERS, ends the servers when it has ended, and has its exit code.",
+               "SHEAF_SERVERS, stops the servers when the program has ended, and exits with its "
+               "exit code.",
        .examples = {"sheaf dev --brokers 2", "sheaf dev --redis 3 --replicas 1 -- make test"},
        .options = dev_options,
        .completion = completes_nothing,
-       .refused = {refused_by_dev, "it starts servers of its own"}});
+       .refused = {refused_by_dev, "it starts its own servers"}});
 }
 
 }  // namespace sheaf::cli

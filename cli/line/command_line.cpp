@@ -19,9 +19,9 @@ std::expected<GlobalArguments, std::string> read_global(const ParsedLine& line) 
   global.ask_password = line.has("--ask-password");
   global.json = line.has("--json");
   reader.refuse_if(line.has("--servers") && line.has("--config"),
-                   "--servers and --config are both given: one of them says which servers.");
+                   "--servers and --config are both given: give only one of them.");
   reader.refuse_if(line.has("--servers") && line.has("--cluster"),
-                   "--cluster names a cluster of a file, and --servers is no file.");
+                   "--cluster names a cluster of a file; it cannot be combined with --servers.");
   reader.refuse_if(line.has("--password-file") && global.ask_password,
                    "--password-file and --ask-password are both given.");
   reader.time("--timeout", 1ms, 24h, global.timeout);

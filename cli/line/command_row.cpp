@@ -11,32 +11,32 @@ namespace {
 constexpr std::array globals{
     OptionRow{"--servers", "URI",
               "the servers: mqtt://b1*2,b2, memcached://c1,c2, redis://r1, ..."},
-    OptionRow{"--config", "FILE", "the servers are in a JSON file", completes_files},
+    OptionRow{"--config", "FILE", "JSON file that names the servers", completes_files},
     OptionRow{"--cluster", "NAME", "which cluster of the file"},
-    OptionRow{"--password-file", "FILE", "its first line is the password", completes_files},
+    OptionRow{"--password-file", "FILE", "file whose first line is the password", completes_files},
     OptionRow{"--ask-password", "", "ask for the password on the terminal"},
-    OptionRow{"--timeout", "DURATION", "bounds each request: 250ms, 3s, 1m (default 3s)"},
-    OptionRow{"--json", "", "output for machines, one JSON object a line"},
-    OptionRow{"--help", "", "print the help, also that of a command"},
+    OptionRow{"--timeout", "DURATION", "time limit of each request: 250ms, 3s, 1m (default 3s)"},
+    OptionRow{"--json", "", "machine-readable output, one JSON object a line"},
+    OptionRow{"--help", "", "print the help, or the help of a command"},
     OptionRow{"--version", "", "print the version"},
 };
 
 constexpr std::array exits{
     ExitRow{0, "done"},
     ExitRow{1, "the key is absent, or the condition did not hold"},
-    ExitRow{2, "not allowed as asked: the command line, a key, a value, the configuration"},
+    ExitRow{2, "not allowed: the command line, a key, a value or the configuration is wrong"},
     ExitRow{3,
             "failed: not reached, timed out, refused by the server; of several keys some may be "
-            "done; or standard output could not be written, whatever was done"},
-    ExitRow{4, "unknown: a write may have happened, or happen later"},
+            "done; or standard output could not be written, whether or not the command succeeded"},
+    ExitRow{4, "unknown: a write may have happened, or may still happen"},
 };
 
 constexpr std::array variables{
-    VariableRow{"SHEAF_SERVERS", "as --servers, if neither it nor --config is given"},
-    VariableRow{"SHEAF_CONFIG", "as --config, if nothing before names servers"},
-    VariableRow{"SHEAF_CLUSTER", "as --cluster, if that is not given"},
+    VariableRow{"SHEAF_SERVERS", "like --servers, if neither it nor --config is given"},
+    VariableRow{"SHEAF_CONFIG", "like --config, if none of those above names servers"},
+    VariableRow{"SHEAF_CLUSTER", "like --cluster, if that is not given"},
     VariableRow{"SHEAF_PASSWORD", "the password"},
-    VariableRow{"NO_COLOR", "if not empty: no colours"},
+    VariableRow{"NO_COLOR", "if not empty, no colours"},
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ const ServerTraits& read_kind(const ParsedLine& line, OptionReader& reader) {
     if (!line.has(kind.option)) continue;
     reader.refuse_if(wanted != nullptr, std::string(wanted != nullptr ? wanted->option : "") +
                                             " and " + kind.option +
-                                            " are both given: dev runs one kind.");
+                                            " are both given: dev runs only one kind of server.");
     wanted = &kind;
   }
   return wanted != nullptr ? *wanted : traits_of(ServerKind::broker);
@@ -26,11 +26,11 @@ const ServerTraits& read_kind(const ParsedLine& line, OptionReader& reader) {
 void read_replicas(const ParsedLine& line, const ServerTraits& kind, OptionReader& reader,
                    DevWords& words) {
   if (!line.has("--replicas")) return;
-  reader.refuse_if(!kind.forms_clusters, "--replicas goes with --redis, --valkey or --garnet.");
+  reader.refuse_if(!kind.forms_clusters, "--replicas needs --redis, --valkey or --garnet.");
   const auto replicas = parse_decimal(line.value("--replicas"));
   reader.refuse_if(
       !replicas || *replicas >= most_servers || words.servers * (1 + *replicas) > most_servers,
-      "--replicas must be a number from 0, and all servers at most 64.");
+      "--replicas must be a number, 0 or more, with at most 64 servers in all.");
   words.replicas = static_cast<std::uint32_t>(replicas.value_or(0));
 }
 
@@ -57,7 +57,7 @@ std::expected<DevWords, std::string> read_dev_words(const ParsedLine& line) {
   read_replicas(line, kind, reader, words);
   for (const char* option : {"--spelling", "--mosquitto", "--plugin"}) {
     reader.refuse_if(line.has(option) && kind.kind != ServerKind::broker,
-                     std::string(option) + " is for brokers.");
+                     std::string(option) + " is for Mosquitto brokers only.");
   }
   words.spelling = line.value("--spelling");
   reader.refuse_if(line.has("--spelling") && words.spelling != "sdk" && words.spelling != "page",

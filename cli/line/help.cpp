@@ -76,11 +76,11 @@ std::string pointer(const CommandRow* row = nullptr) {
 
 std::string help_of_options() {
   std::string out = "Usage: sheaf [OPTIONS] COMMAND\n";
-  out += options("Options of all commands, before or after the command:", global_options());
-  out += row_of("--", "ends the options: what follows are keys and values");
+  out += options("Global options, before or after the command:", global_options());
+  out += row_of("--", "ends the options: all words after it are keys and values");
   out += "\nEnvironment:\n";
   for (const VariableRow& row : environment_variables()) out += row_of(row.name, row.meaning);
-  out += wrapped("Without any servers: those of ~/.config/sheaf.json.", 2);
+  out += wrapped("If no servers are named, those of ~/.config/sheaf.json are used.", 2);
   out += "\nExit codes:\n";
   for (const ExitRow& row : exit_codes()) out += row_of(std::to_string(row.code), row.meaning);
   return out;

@@ -21,7 +21,7 @@ void read_condition(const ParsedLine& line, OptionReader& reader, SetWords& word
         {"--if-version", SetCondition::if_version}}) {
     if (!line.has(option)) continue;
     reader.refuse_if(!given.empty(),
-                     given + " and " + option + " are both given: one condition holds.");
+                     given + " and " + option + " are both given: give only one condition.");
     given = option;
     words.condition = condition;
   }
@@ -46,7 +46,7 @@ std::expected<KeysWords, std::string> read_keys_words(const ParsedLine& line) {
   }
   for (std::size_t i = 0; i < line.arguments.size(); ++i) {
     if (line.is_stdin(i))
-      return std::unexpected("- stands for standard input and cannot stand among keys.");
+      return std::unexpected("- stands for standard input and cannot be one of several keys.");
   }
   words.keys = line.texts();
   return words;
@@ -59,10 +59,11 @@ std::expected<GetWords, std::string> read_get_words(const ParsedLine& line) {
   reader.time_to_live("--ttl", words.ttl);
   reader.time_to_live("--touch", words.touch);
   reader.text("--fence", "a token", words.fence.text);
-  reader.refuse_if(words.ttl && words.fence.text.empty(),
-                   "--ttl of get needs --fence: a fenced read ends the time to live.");
+  reader.refuse_if(
+      words.ttl && words.fence.text.empty(),
+      "--ttl of get needs --fence: it is the time to live of the value that is written back.");
   reader.refuse_if(words.touch && !words.fence.text.empty(),
-                   "--fence and --touch are both given: a fenced read has --ttl.");
+                   "--fence and --touch are both given: use --ttl with --fence.");
   return reader.take(std::move(words));
 }
 
@@ -90,17 +91,17 @@ std::expected<DelWords, std::string> read_del_words(const ParsedLine& line) {
   if (line.has("--if-value")) words.if_value = line.value("--if-value");
   reader.text("--fence", "a token", words.fence.text);
   reader.refuse_if(words.if_value && words.if_version,
-                   "--if-value and --if-version are both given: one condition holds.");
+                   "--if-value and --if-version are both given: give only one condition.");
   const bool conditional = words.if_value || words.if_version || !words.fence.text.empty();
   reader.refuse_if(conditional && words.keys.size() != 1,
-                   "--if-value, --if-version and --fence of del are for one key.");
+                   "--if-value, --if-version and --fence of del work with one key only.");
   return reader.take(std::move(words));
 }
 
 std::expected<MsetWords, std::string> read_mset_words(const ParsedLine& line) {
   MsetWords words;
   OptionReader reader(line);
-  reader.refuse_if(line.text(0) != "-", "mset reads standard input: its argument is -.");
+  reader.refuse_if(line.text(0) != "-", "mset reads standard input: its argument must be -.");
   reader.time_to_live("--ttl", words.ttl);
   return reader.take(words);
 }
@@ -125,10 +126,10 @@ std::expected<IncrWords, std::string> read_incr_words(const ParsedLine& line) {
   reader.refuse_if(!size, "DELTA must be an integer between -2^64 and 2^64, both excluded.");
   words.delta = size.value_or(0);
   reader.refuse_if(words.ttl && !line.has("--initial"),
-                   "--ttl of incr is for a key that --initial creates.");
+                   "--ttl of incr needs --initial: it is for a key that --initial creates.");
   if (line.has("--initial")) {
     words.initial = parse_decimal(line.value("--initial"));
-    reader.refuse_if(!words.initial, "--initial must be an integer from 0, below 2^64.");
+    reader.refuse_if(!words.initial, "--initial must be an integer from 0 to 2^64 - 1.");
   }
   return reader.take(std::move(words));
 }

@@ -14,7 +14,7 @@ std::expected<std::int64_t, std::string> read_index(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, index);
   if (error == std::errc() && at == end) return index;
-  return std::unexpected("an index must be an integer, negative counts from the end, not " +
+  return std::unexpected("an index must be an integer (a negative one counts from the end), not " +
                          printable(text) + ".");
 }
 

@@ -19,7 +19,7 @@ std::expected<BenchWords, std::string> read_bench_words(const ParsedLine& line) 
   reader.number("--batch", 1, 1'000, bench.batch);
   reader.number("--rate", 1, 10'000'000, bench.rate);
   if (line.has("--count") && line.has("--time"))
-    return std::unexpected("--count and --time are both given: one of them ends the load.");
+    return std::unexpected("--count and --time are both given: give only one of them.");
   return reader.take(bench);
 }
 

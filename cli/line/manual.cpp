@@ -61,7 +61,7 @@ std::string manual_page(CommandTable table) {
   out += ".SH SYNOPSIS\n" + bold("sheaf") + " [\\fIOPTIONS\\fR] \\fICOMMAND\\fR\n";
   out += ".SH OPTIONS\nBefore or after the command.\n";
   for (const OptionRow& row : global_options()) out += option(row);
-  out += tagged(bold("--"), "ends the options: what follows are keys and values.");
+  out += tagged(bold("--"), "ends the options: all words after it are keys and values.");
   std::string_view group;
   for (const CommandRow& row : table) {
     if (row.group != group) out += ".SH \"" + std::string(row.group) + "\"\n";
@@ -73,7 +73,7 @@ std::string manual_page(CommandTable table) {
     out += tagged(bold(row.name), std::string(row.meaning) + ".");
   out += ".SH FILES\n";
   out += tagged("\\fI~/.config/sheaf.json\\fR",
-                "the servers, where neither an option nor the environment has them.");
+                "the servers, if neither an option nor the environment names them.");
   out += ".SH \"EXIT STATUS\"\n";
   for (const ExitRow& row : exit_codes())
     out += tagged(bold(std::to_string(row.code)), std::string(row.meaning) + ".");

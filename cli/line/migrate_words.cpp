@@ -34,8 +34,8 @@ std::expected<MigrateWords, std::string> read_migrate_words(const ParsedLine& li
   MigrateWords migrate;
   for (const auto& [option, value, what] :
        {std::tuple("--from", &migrate.from, "the URI of the servers that have the cache now"),
-        {"--to", &migrate.to, "the URI of the servers that take it over"},
-        {"--state", &migrate.state, "the file that tells the programs how far it is"}}) {
+        {"--to", &migrate.to, "the URI of the servers that take over the cache"},
+        {"--state", &migrate.state, "the file from which all programs read the stage"}}) {
     *value = line.value(option);
     if (value->empty())
       return std::unexpected(std::string("migrate needs ") + option + ": " + what + ".");

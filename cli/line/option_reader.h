@@ -48,15 +48,15 @@ class OptionReader {
       out = *given;
     } else {
       wrong_ = std::string(option) + " must be " + format_duration(least) + " to " +
-               format_duration(most) + ", an integer and ms, s, m or h.";
+               format_duration(most) + ", an integer followed by ms, s, m or h.";
     }
   }
   void time_to_live(const char* option, std::optional<Ttl>& out) {
     if (!wants(option)) return;
     if (const auto given = parse_duration(line_.value(option))) out = Ttl(*given);
-    refuse_if(
-        !out || !out->valid(),
-        std::string(option) + " must be 1ms to 922337203685477ms, an integer and ms, s, m or h.");
+    refuse_if(!out || !out->valid(),
+              std::string(option) +
+                  " must be 1ms to 922337203685477ms, an integer followed by ms, s, m or h.");
   }
   // `needs`: for example "a FILE".
   void text(const char* option, std::string_view needs, std::string& out) {

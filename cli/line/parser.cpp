@@ -120,7 +120,7 @@ class LineParser::Apps {
                                           quoted(line.arguments[count.most].text)
                                     : "";
       return std::unexpected(
-          refusal(std::string(row.name) + " wants " + what + extra + ".", row.name));
+          refusal(std::string(row.name) + " expects " + what + extra + ".", row.name));
     }
     take_options(app_, global_options(), line);
     take_options(command(), row.options, line);

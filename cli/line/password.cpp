@@ -57,9 +57,8 @@ Result<ClusterConfig> give_password(ClusterConfig config, const std::string& fil
   if (!config.password.empty() || !config.password_file.empty())
     other = "the servers' configuration";
   if (!other.empty()) {
-    return Failure(local_error(
-        Outcome::invalid, Reason::bad_configuration,
-        "the password comes from " + other + " or from " + place + ", and both are given"));
+    return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
+                               "the password is given both by " + other + " and by " + place));
   }
   if (file.empty()) {
     config.password = given;

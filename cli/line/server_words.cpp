@@ -11,10 +11,10 @@ std::expected<RingWords, std::string> read_ring_words(const ParsedLine& line) {
   RingWords words{line.texts(), {}, {}};
   OptionReader reader(line);
   reader.refuse_if(words.diff.size() != (line.has("--diff") ? 2 : 0),
-                   "--diff and two URIs, OLD and NEW, go together.");
+                   "--diff needs two URIs, OLD and NEW, and URIs need --diff.");
   words.svg = line.value("--svg");
   reader.refuse_if(line.has("--svg") && (words.svg.empty() || words.diff.empty()),
-                   "--svg needs a FILE, and goes with --diff.");
+                   "--svg needs a FILE and --diff.");
   if (line.has("--keys")) reader.number("--keys", 1, most_keys, words.keys.emplace());
   return reader.take(std::move(words));
 }

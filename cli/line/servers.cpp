@@ -56,13 +56,13 @@ Result<ClusterConfig> of_file(const std::string& path, const std::string& cluste
   for (auto& [name, config] : *clusters) {
     if (name == wanted) return std::move(config);
   }
-  return bad_configuration(
-      cluster.empty()
-          ? path +
-                " has several clusters, and none is named \"default\": --cluster NAME or "
-                "SHEAF_CLUSTER must say which of " +
-                names_of(*clusters)
-          : path + " has no cluster " + in_quotes(wanted) + ", only " + names_of(*clusters));
+  return bad_configuration(cluster.empty()
+                               ? path +
+                                     " has several clusters, and none is named \"default\": choose "
+                                     "one with --cluster NAME or SHEAF_CLUSTER from " +
+                                     names_of(*clusters)
+                               : path + " has no cluster " + in_quotes(wanted) + ", only " +
+                                     names_of(*clusters));
 }
 
 }  // namespace
@@ -110,13 +110,13 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
       environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file;
   if (!global.cluster.empty()) {
     return bad_configuration(
-        "--cluster asks for a configuration file, and there is none: name it by --config FILE or "
+        "--cluster needs a configuration file, but there is none: name it with --config FILE or "
         "SHEAF_CONFIG, or write the file " +
         own);
   }
   return bad_configuration(
-      "no servers are named: by --servers URI or --config FILE, by SHEAF_SERVERS or SHEAF_CONFIG, "
-      "or by the file " +
+      "no servers are named: use --servers URI or --config FILE, SHEAF_SERVERS or SHEAF_CONFIG, or "
+      "the file " +
       own);
 }
 
@@ -169,7 +169,7 @@ Result<std::string> ask_password() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   termios before{};
   if (terminal.get() == -1 || tcgetattr(terminal.get(), &before) != 0)
-    return bad_configuration("--ask-password needs a terminal, and there is none");
+    return bad_configuration("--ask-password needs a terminal, but there is none");
   int signal = 0;
   std::string password = read_silently(terminal.get(), before, signal);
   if (signal != 0) raise(signal);  // ends the program

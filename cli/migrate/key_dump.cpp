@@ -141,7 +141,7 @@ std::expected<void, std::string> dump_keys(const NodeConfig& server, millisecond
       }
     }
     text.erase(0, at);
-    if (text.size() > longest_line) return failure(server, "it sent a line that does not end");
+    if (text.size() > longest_line) return failure(server, "it sent a line without an end");
     if (!connection.receive(text, patience)) return failure(server, std::strerror(errno));
   }
 }

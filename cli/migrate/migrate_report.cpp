@@ -56,7 +56,7 @@ void MigrateReport::line(const std::string& text) {
 
 void MigrateReport::stage(MigrationStage stage, bool resumed, std::chrono::milliseconds settle) {
   if (json_) return line(json_migration_stage(stage, resumed));
-  std::string text = padded(stage) + (resumed ? "goes on: " : "") + std::string(meaning(stage));
+  std::string text = padded(stage) + (resumed ? "continues: " : "") + std::string(meaning(stage));
   text += "; programs follow within " + format_duration(settle);
   line(text);
 }
@@ -67,7 +67,7 @@ void MigrateReport::pass(MigrationStage stage, std::string_view pass, const Pass
                      " keys in " + format_elapsed(counts.elapsed);
   add_count(text, counts.of(KeyEnd::copied), "copied");
   add_count(text, counts.of(KeyEnd::kept), "were there");
-  add_count(text, counts.of(KeyEnd::absent), "had gone");
+  add_count(text, counts.of(KeyEnd::absent), "were gone");
   add_count(text, counts.of(KeyEnd::overtaken), "were being written");
   add_count(text, counts.of(KeyEnd::right), "right");
   add_count(text, counts.of(KeyEnd::stale), "stale and removed");
@@ -87,7 +87,7 @@ void MigrateReport::reads(MigrationStage stage, const std::optional<StageReads>&
   if (json_) return line(json_migration_reads(stage, reads));
   std::string text = padded(stage);
   if (!reads) {
-    text += "hit rate: not known, because a server did not tell or was started again";
+    text += "hit rate: unknown, because a server did not report it or was restarted";
   } else if (reads->gets == 0) {
     text += "hit rate: no program has read anything";
   } else {
@@ -106,11 +106,12 @@ void MigrateReport::end(MigrationStage stage, bool complete) {
   if (json_) return;
   if (!complete) {
     return line("It stops in the stage " + std::string(to_string(stage)) +
-                ". The same command goes on; with --back the way leads back.");
+                ". The same command continues; with --back it goes back.");
   }
   line(stage == MigrationStage::after
-           ? "The cache has moved. Let the programs use the new servers alone before the file goes."
-           : "Everything is as it was before; the new servers keep copies that nobody reads.");
+           ? "The cache has moved. Let the programs use the new servers alone before you remove "
+             "the file."
+           : "Everything is as it was before; the new servers keep copies that no program reads.");
 }
 
 }  // namespace sheaf::cli

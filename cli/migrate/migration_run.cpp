@@ -107,7 +107,7 @@ ExitCode MigrationRun::run(const Migration& now) {
   if (arguments_.until && !leads_to(now.stage, *arguments_.until, arguments_.back)) {
     return stopped({ExitCode::usage, "--until " + std::string(to_string(*arguments_.until)) +
                                          ": no way " + (arguments_.back ? "back" : "forward") +
-                                         " leads there from the present stage, which is " +
+                                         " leads there from the current stage, which is " +
                                          std::string(to_string(now.stage))});
   }
   if (!arguments_.keys.empty()) {

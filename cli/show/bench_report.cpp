@@ -117,7 +117,8 @@ std::string bench_text(const BenchResult& result) {
     if (one.failed() > 0) text += one.name + ": " + failures_text(one) + "\n";
   }
   if (result.late > 0)
-    text += with_commas(result.late) + " operations began late: the rate was not kept\n";
+    text +=
+        with_commas(result.late) + " operations started late: the target rate was not reached\n";
   return text;
 }
 

@@ -494,7 +494,7 @@ std::expected<std::string, std::string> take_bytes(const Json& object, const std
     return std::unexpected("has both " + name + " and " + base64_name);
   }
   if (plain != object.end()) {
-    if (plain->is_null()) return std::unexpected("has no " + name + " but null");
+    if (plain->is_null()) return std::unexpected("has a " + name + " that is null");
     if (!plain->is_string()) return std::unexpected("has a " + name + " that is not a string");
     return plain->get<std::string>();
   }

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/cluster_server.h>
 #include <sheaf/stats.h>
 
 namespace sheaf::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/cluster_server.h>
+#include <sheaf/stats.h>
 
 #include "cli/show/ring_picture.h"
 

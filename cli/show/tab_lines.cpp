@@ -6,7 +6,7 @@ std::expected<LineForm, std::string> form_of_line(std::string_view first) {
   // JSON has no tab inside a string, and `mget --json` writes none between its tokens.
   if (!first.contains('\t')) return LineForm::json;
   if (first.starts_with('{') && parse_json_line(first))
-    return std::unexpected("is JSON with a tab in it; with --json it is read as such");
+    return std::unexpected("is JSON that contains a tab; use --json to read it as JSON");
   return LineForm::tab;
 }
 

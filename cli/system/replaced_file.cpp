@@ -29,7 +29,8 @@ std::optional<NotReplaced> replace_file(const std::string& path, std::string_vie
   std::error_code failed;
   const fs::file_status there = fs::symlink_status(target, failed);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    return NotReplaced{false, path + " is not a regular file, and only such a file is replaced."};
+    return NotReplaced{false,
+                       path + " is not a regular file, and only regular files are replaced."};
   }
   const fs::path fresh = target.string() + ".new";
   std::ofstream file(fresh, std::ios::binary);

@@ -100,9 +100,9 @@ Result<std::vector<ClusterServer>> cluster_servers(runtime::Context& context,
                                                    const Timeout& timeout, Stop stop) {
   std::optional<Error> wrong;
   if (!context.path().follows_map()) {
-    wrong = runtime::local_error(Outcome::unsupported, Reason::bad_argument,
-                                 "the configuration of this cluster decides who owns what, not "
-                                 "its servers");
+    wrong = runtime::local_error(
+        Outcome::unsupported, Reason::bad_argument,
+        "the configuration of this cluster, not its servers, decides which node owns a key");
   }
   const auto admitted = admit(context, Form::blocking, timeout, stop, std::move(wrong));
   if (!admitted) return Failure(admitted.error());

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <sheaf/client_options.h>
-#include <sheaf/cluster_server.h>
 #include <sheaf/metrics.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>

@@ -44,8 +44,8 @@ void AsyncLeader::on_progress(calls::ProcedureRun& run, Now now) {
   if (plan_.overdue()) {
     plan_.on_begun();
     if (pending_->take_back()) {
-      return give_up(Reason::timed_out, "the function that computes it could not begin in time",
-                     now);
+      return give_up(Reason::timed_out,
+                     "the function that computes the value could not start in time", now);
     }
     return run.resume(now);
   }

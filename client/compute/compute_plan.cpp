@@ -213,8 +213,8 @@ void ClaimPlan::on_deadline(Now now) {
   Error error = runtime::local_error(
       Outcome::not_sent, Reason::timed_out,
       phase_ == Phase::following
-          ? "another caller of this client computes the value and was not done in time"
-          : "somebody else computes the value and was not done in time");
+          ? "another caller of this client computes the value and did not finish in time"
+          : "another client computes the value and did not finish in time");
   error.elapsed = now.mono - started_;
   finish(Failure(std::move(error)));
 }

@@ -65,7 +65,7 @@ class AskingEndpoint final : private socket::DialSink,
   void on_writable(Now) override { write(); }
   void on_closed(int error, Now) override {
     const std::string_view why = stream_->failure();
-    std::string text = "the connection ended before the answer was there";
+    std::string text = "the connection ended before the answer arrived";
     if (!why.empty()) {
       text.append(": ").append(why);
     } else if (error != 0) {

@@ -7,8 +7,8 @@ namespace sheaf::client::discovery {
 std::expected<FollowPlan::Verdict, std::string> FollowPlan::judge(const Found& found) {
   if (found.version < version_) {
     return std::unexpected("the list of servers has version " + std::to_string(found.version) +
-                           ", and version " + std::to_string(version_) +
-                           " was seen before: an older list changes nothing");
+                           ", but version " + std::to_string(version_) +
+                           " was seen before: an older list is ignored");
   }
   version_ = found.version;
   const bool same = taken_ && cluster::same_servers(found.servers, *taken_);

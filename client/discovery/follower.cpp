@@ -21,7 +21,7 @@ std::optional<Error> check_follow(const ServerSource& source, const FollowOption
   using namespace std::chrono_literals;
   if (options.interval < 1s || options.interval > 1h) {
     return local_error(Outcome::invalid, Reason::bad_argument,
-                       "the interval of a follower is not 1s to 1h");
+                       "the interval of a follower must be 1s to 1h");
   }
   if (auto wrong = check_options(look_up_options(options))) return wrong;
   return check_source(source);

@@ -26,7 +26,7 @@ Error bad_argument(std::string text) {
 std::optional<Error> check_options(const DiscoveryOptions& options) {
   using namespace std::chrono_literals;
   if (options.timeout < 1ms || options.timeout > 24h) {
-    return bad_argument("the timeout of a look-up is not 1ms to 24h");
+    return bad_argument("the timeout of a look-up must be 1ms to 24h");
   }
   if (options.name_servers.size() > protocol::dns::max_name_servers) {
     return bad_argument("there are more than 3 name servers");
@@ -38,7 +38,7 @@ std::optional<Error> check_options(const DiscoveryOptions& options) {
     if (address.empty() || address.find_first_not_of("0123456789abcdefABCDEF.:") != address.npos ||
         cluster::check_host(address, address.find(':') != address.npos)) {
       return bad_argument("the name server " + printable(server) +
-                          " is no numeric address, which :PORT may follow");
+                          " is not a numeric address, ADDRESS or ADDRESS:PORT");
     }
   }
   return std::nullopt;

@@ -96,9 +96,9 @@ void CasRegister::on_exchange(const PendingOperation& operation, const socket::C
   if (operation.purpose == put && !done) {
     std::erase(added_, operation.key);  // another client's key
     draw();
-    return lose(answer, "the key " + operation.key + " is there already");
+    return lose(answer, "the key " + operation.key + " already exists");
   }
-  if (operation.purpose == look && !done) return lose(answer, "what was added is gone");
+  if (operation.purpose == look && !done) return lose(answer, "a segment that was added is gone");
   if (!answer.reply.version.empty()) versioned_ = true;
   if (on_exchanged(operation, operation.purpose == get, answer)) {
     on_all_exchanged(operation.purpose == look, answer);
@@ -183,7 +183,7 @@ void CasRegister::on_commit(const PendingOperation& operation, const socket::Com
     return end(Kind::unknown, std::move(error), answer.now);
   }
   if (answer.reply.status != Status::done) gone_ = true;
-  if (gone_ && state_ == State::touching) return lose(answer, "what was added is gone");
+  if (gone_ && state_ == State::touching) return lose(answer, "a segment that was added is gone");
   --unanswered_;
   if (unanswered_ == 1 && state_ == State::touching) return send_swap(answer.now);
   if (unanswered_ == 0) on_committed(answer);
@@ -197,7 +197,7 @@ void CasRegister::on_swapped(const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   if (answer.reply.status != Status::done) {
     contended_ = true;
-    return lose(answer, "somebody else has changed the list");
+    return lose(answer, "another writer has changed the list");
   }
   state_ = State::swapped;
   version_ = answer.reply.version;
@@ -210,7 +210,7 @@ void CasRegister::on_committed(const socket::Completion& answer) {
   if (gone_) {
     known_ = Known::nothing;
     Error error = refused(answer, Reason::incomplete,
-                          "the edit was made, but the server has dropped what it added");
+                          "the edit was made, but the server has dropped a segment that it added");
     error.outcome = Outcome::unknown;
     return end(Kind::unknown, std::move(error), answer.now);
   }

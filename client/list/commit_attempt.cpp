@@ -104,7 +104,7 @@ Progress CommitAttempt::on_confirmed() {
   const auto newest = bytes ? parse_head(*bytes, keys_.ids()) : Head{};
   if (newest && same_list(*newest, register_.head())) return on_committed();
   register_.distrust_head();
-  return end(Kind::lost, Reason::other, "somebody else has changed the list");
+  return end(Kind::lost, Reason::other, "another writer has changed the list");
 }
 
 // From here on the edits may have taken effect, whatever the answer.

@@ -29,7 +29,8 @@ std::optional<Error> check_name(std::string_view name, const ClusterConfig& conf
   if (traits.longest_key == 0 || longest <= traits.longest_key) return std::nullopt;
   return bad("the list's name makes keys of " + std::to_string(longest) + " bytes; " +
              std::string(traits.scheme) + " takes " + std::to_string(traits.longest_key) +
-             ", so the name has " + std::to_string(longest - traits.longest_key) + " too many");
+             ", so the name is " + std::to_string(longest - traits.longest_key) +
+             " bytes too long");
 }
 
 namespace {

@@ -24,7 +24,8 @@ Error closing_error() {
 }
 
 Error late_error(const std::string& last_error) {
-  std::string text = "the list was not changed: others were changing it, or the node was slow";
+  std::string text =
+      "the list was not changed: other writers were changing it, or the node was slow";
   if (!last_error.empty()) text += "; before: " + last_error;
   return local_error(Outcome::not_sent, Reason::timed_out, std::move(text));
 }

@@ -13,7 +13,7 @@ using protocol::Status;
 using protocol::Verb;
 
 Error not_held(std::string_view lock, std::string_view why) {
-  std::string text = "the lock " + printable(lock) + " is not held any more";
+  std::string text = "the lock " + printable(lock) + " is no longer held";
   if (!why.empty()) text.append(": ").append(why);
   return runtime::local_error(Outcome::not_sent, Reason::lock_lost, std::move(text));
 }
@@ -34,7 +34,7 @@ void FencedPlan::enter(Step step, Now now) {
     return fail(not_held(tenure_->name, tenure_->loss));
   if (now.mono >= terms_.deadline) {
     return fail(runtime::local_error(Outcome::not_sent, Reason::timed_out,
-                                     "the key was written by others again and again"));
+                                     "other clients kept writing the key"));
   }
   if (tenure_->in_doubt) {
     step_ = Step::token;
@@ -64,8 +64,9 @@ void FencedPlan::on_answer(unsigned, const socket::Completion& answer) {
 
 void FencedPlan::on_deadline(Now) {
   if (step_ != Step::token) return;
-  fail(runtime::local_error(Outcome::not_sent, Reason::timed_out,
-                            "a write before it is unknown, and no new token came in time"));
+  fail(runtime::local_error(
+      Outcome::not_sent, Reason::timed_out,
+      "the outcome of an earlier write is unknown, and no new token came in time"));
 }
 
 // A request in flight ends at once, and its answer says what is known of it.

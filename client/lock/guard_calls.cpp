@@ -17,9 +17,9 @@ std::optional<Error> check_node(const LockSession& session, const cluster::Topol
   const std::string tag(cluster::routing_key(session.name()));
   return runtime::local_error(
       Outcome::invalid, Reason::bad_argument,
-      "the key " + printable(target.key) + " lives on " + topology.identity(there) + ", its lock " +
+      "the key " + printable(target.key) + " is on " + topology.identity(there) + ", its lock " +
           printable(session.name()) + " on " + topology.identity(home) +
-          ", where alone the token counts; begin the key with {" + printable(tag) + "}");
+          ", the only node that checks the token; begin the key with {" + printable(tag) + "}");
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
   if (now.mono >= answer.sent_at + times_.belief) {
     if (now.mono < terms_.wait_until) return ask(now);
     return give_up(lock_error(Outcome::unknown, Reason::timed_out, answer.node,
-                              "the lock was granted when its lease was over"),
+                              "the lock was granted after its lease had expired"),
                    now);
   }
   phase_ = Phase::held;
@@ -187,12 +187,13 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
   phase_ = Phase::held;
   if (answer.end == End::taken || answer.end == End::gone) {
     const std::string lock = printable(terms_.name);
-    return lose(lock_error(Outcome::refused, Reason::lock_lost, answer.node,
-                           answer.end == End::taken
-                               ? "another has taken the lock " + lock
-                               : "the lock " + lock + " is gone from the store: it was removed, " +
-                                     "evicted, or its life was over"),
-                false, now);
+    return lose(
+        lock_error(Outcome::refused, Reason::lock_lost, answer.node,
+                   answer.end == End::taken
+                       ? "another holder has taken the lock " + lock
+                       : "the lock " + lock +
+                             " is gone from the store: it was removed or evicted, or it expired"),
+        false, now);
   }
   const bool failed = answer.end == End::failed;
   const bool bound = terms_.controls.bound && tenure_->connection != 0;
@@ -202,7 +203,7 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
   if (now.mono >= tenure_->until) {
     return lose(
         lock_error(Outcome::unknown, Reason::timed_out, answer.node,
-                   "the lease of " + printable(terms_.name) + " was over before its renewal"),
+                   "the lease of " + printable(terms_.name) + " expired before it was renewed"),
         true, now);
   }
   if (failed) {
@@ -231,7 +232,7 @@ void LockPlan::on_connection_ended(std::uint64_t connection, Now now) {
   connection_.reset();
   if (!holds()) return;
   lose(lock_error(Outcome::unknown, Reason::connection_lost, {},
-                  "the connection that " + printable(terms_.name) + " was locked on has ended"),
+                  "the connection on which " + printable(terms_.name) + " was locked has ended"),
        true, now);
 }
 
@@ -335,7 +336,7 @@ void LockPlan::on_deadline(Now now) {
     case Phase::renewing:
       if (now.mono >= tenure_->until) {
         std::string text =
-            "the lease of " + printable(terms_.name) + " was over before its renewal";
+            "the lease of " + printable(terms_.name) + " expired before it was renewed";
         if (!trouble_.empty()) text += " (" + trouble_ + ")";
         return lose(lock_error(Outcome::unknown, Reason::timed_out, {}, std::move(text)), true,
                     now);

@@ -45,7 +45,7 @@ std::optional<Error> refusal_of(std::string_view value, const SetOptions& option
   if (options.condition != SetCondition::always || !options.fence.empty()) return unsupported();
   if (value != placeholder) return std::nullopt;
   return local_error(Outcome::invalid, Reason::bad_argument,
-                     "the value is the one that holds the place of values that are being copied");
+                     "the value is the placeholder of values that are being copied");
 }
 
 std::optional<Error> refusal_of(const RemoveOptions& options) {

@@ -33,7 +33,7 @@ std::optional<Error> MigratingCache::State::wrong_servers(const Migration& read)
   if (other.empty()) return std::nullopt;
   return local_error(
       Outcome::not_sent, Reason::bad_configuration,
-      "the migration is one of other servers: look at \"" + std::string(other) + "\"");
+      "the migration is between other servers: check \"" + std::string(other) + "\"");
 }
 
 Result<Migration> MigratingCache::State::ask_reader() const {

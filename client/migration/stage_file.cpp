@@ -44,7 +44,9 @@ std::expected<std::vector<std::string>, std::string> names_in(const JsonValue& d
   std::vector<std::string> names;
   const JsonValue* const list = document.find(field);
   if (list == nullptr) return names;
-  const auto bad = [&] { return std::unexpected(std::string(field) + " is no list of servers"); };
+  const auto bad = [&] {
+    return std::unexpected(std::string(field) + " is not a list of servers");
+  };
   if (!list->is_array()) return bad();
   for (const JsonValue& name : list->elements) {
     if (!name.is_text()) return bad();
@@ -72,11 +74,11 @@ void put_names(std::string& text, std::string_view field, const std::vector<std:
 std::expected<Migration, std::string> parse_migration(std::string_view text) {
   const auto document = parse_strict_json(text);
   if (!document) return std::unexpected(document.error());
-  if (!document->is_object()) return std::unexpected("it is no JSON object");
+  if (!document->is_object()) return std::unexpected("it is not a JSON object");
   const JsonValue* const name = document->find("stage");
   if (name == nullptr || !name->is_text()) return std::unexpected("it names no stage");
   const auto stage = stage_named(name->text);
-  if (!stage) return std::unexpected("it names a stage that there is not");
+  if (!stage) return std::unexpected("it names an unknown stage");
   Migration migration{.stage = *stage};
   auto from = names_in(*document, "from");
   if (!from) return std::unexpected(from.error());
@@ -86,7 +88,8 @@ std::expected<Migration, std::string> parse_migration(std::string_view text) {
   migration.to = std::move(*to);
   if (const JsonValue* const settle = document->find("settle")) {
     const auto time = settle->is_text() ? parse_duration(settle->text) : std::nullopt;
-    if (!time || time->count() < 1) return std::unexpected("settle is no duration such as \"10s\"");
+    if (!time || time->count() < 1)
+      return std::unexpected("settle is not a duration such as \"10s\"");
     migration.settle = *time;
   }
   return migration;
@@ -121,7 +124,7 @@ Result<std::string> target_of(const std::string& file) {
     if (real == nullptr) return wrong(file, std::string("its link: ") + std::strerror(errno));
     if (::stat(real.get(), &found) == 0 && S_ISREG(found.st_mode)) return std::string(real.get());
   }
-  return wrong(file, "it is no regular file");
+  return wrong(file, "it is not a regular file");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ inline std::string_view other_servers(const Migration& read, const std::vector<s
 
 // Why neither fleet may have failover=rehash.
 inline constexpr std::string_view no_rehash =
-    "a cache cannot move with failover=rehash: what a server that is away keeps is old";
+    "a cache cannot move with failover=rehash: a server that comes back has old values";
 
 // A server that is in both fleets; empty: no server is.
 inline std::string shared_server(const ClusterConfig& from, const ClusterConfig& to) {

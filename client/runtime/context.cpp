@@ -20,7 +20,7 @@ cluster::MapTerms map_terms(const ClusterConfig& config, cluster::LoginFrom from
 }
 
 constexpr std::string_view stand_alone =
-    "routing=ring is for servers that stand alone; those of a cluster need routing=cluster";
+    "routing=ring is for standalone servers; servers of a cluster need routing=cluster";
 
 }  // namespace
 
@@ -106,7 +106,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
   if (traits.transport != protocol::Transport::tcp || path_->follows_map()) {
     return Failure(local_error(Outcome::unsupported, Reason::bad_configuration,
-                               "the configuration does not decide on the servers of this client"));
+                               "the configuration does not determine the servers of this client"));
   }
   ClusterConfig config = config_;
   config.nodes = std::move(servers);

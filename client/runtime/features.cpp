@@ -23,7 +23,7 @@ std::optional<Error> check_feature(const ClusterConfig& config, Feature feature)
   std::string text(to_string(feature));
   text.append(" are not supported ");
   if (lost_by_rehash(config, protocol::traits_of(config.kind), feature)) {
-    text.append("with failover=rehash, under which a key may have two homes");
+    text.append("with failover=rehash, under which a key may be on two nodes");
     return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));
   }
   text.append("at ").append(to_string(config.kind)).append("://");
@@ -42,7 +42,7 @@ std::string_view to_string(Feature feature) noexcept {
     case Feature::fencing:
       return "fencing tokens";
     case Feature::ordered_versions:
-      return "versions that tell which is newer";
+      return "versions that show which value is newer";
     case Feature::if_absent_or_equal:
       return "set if absent or equal";
     case Feature::if_value:
@@ -60,11 +60,11 @@ std::string_view to_string(Feature feature) noexcept {
     case Feature::get_and_set:
       return "get and set";
     case Feature::flags:
-      return "flags beside the value";
+      return "flags with the value";
     case Feature::millisecond_ttl:
       return "time to live in ms";
     case Feature::ttl_left:
-      return "rest of a time to live";
+      return "remaining time to live";
     case Feature::rehash:
       return "failover to other nodes";
     case Feature::clock:

@@ -152,7 +152,7 @@ void LoginKeeper::settle(Answered answer, Now now) {
     failure_ = std::move(answer.error());
     plan_.on_failure(now);
   } else if (!plan_.on_answer(std::move(answer->login), answer->ends, now)) {
-    failure_ = "the credentials had ended before they were given";
+    failure_ = "the credentials had expired before they were given";
   }
   notify_all();
 }

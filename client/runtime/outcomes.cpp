@@ -20,7 +20,7 @@ Error make_error(const socket::Completion& completion, Deadline started) {
 
 Error no_thread(const std::system_error& error) {
   return local_error(Outcome::overloaded, Reason::other,
-                     std::string("no thread could be started: ") + error.what());
+                     std::string("cannot start a thread: ") + error.what());
 }
 
 GetResult GetOp::convert(const protocol::Reply& reply) {

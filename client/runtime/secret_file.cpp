@@ -30,7 +30,7 @@ std::expected<Secret, std::string> SecretFile::read_line() const {
   const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found{};
   if (!file.valid() || ::fstat(file.get(), &found) != 0) return wrong(std::strerror(errno));
-  if (!S_ISREG(found.st_mode)) return wrong("is no file that can be read as a whole");
+  if (!S_ISREG(found.st_mode)) return wrong("is not a file that can be read as a whole");
   Secret text(most_bytes + 1);
   const auto size = read_up_to(file.get(), text.writable());
   if (!size) return wrong(std::strerror(errno));

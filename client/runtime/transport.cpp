@@ -10,7 +10,7 @@ Result<Transport> open_transport(const ClusterConfig& config) {
   auto loop = socket::UvLoop::create({config.spin});
   if (!loop) {
     return Failure(local_error(Outcome::overloaded, Reason::other,
-                               "no event loop could be opened: " + loop.error()));
+                               "cannot open an event loop: " + loop.error()));
   }
   auto dialer = make_dialer(config, **loop);
   if (!dialer) return Failure(std::move(dialer.error()));

@@ -9,8 +9,8 @@ Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
   if (name.find('+') != name.npos) {
     return refusal(
-        "a scheme with a + says where servers are listed, and not which they are: "
-        "sheaf/discovery.h looks them up");
+        "a scheme with a + says where servers are listed, not which servers: sheaf/discovery.h "
+        "looks them up");
   }
   const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
   if (traits == nullptr) {
@@ -77,7 +77,7 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
     return refusal("is " + only_for(option->group));
   }
   if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
-    return refusal("implies locator=ring, and locator is slots");
+    return refusal("implies locator=ring, but locator is slots");
   }
   auto set = cluster::set_option(config_, *option, value, written);
   if (!set) return refusal(std::move(set.error()));

@@ -46,7 +46,7 @@ std::optional<std::string> fixed_difference(const ClusterConfig& now, const Clus
   }
   if (what.empty()) return std::nullopt;
   return std::string(what) +
-         " differs, and only servers and their weights change while a client works";
+         " differs, but only servers and their weights can change while a client works";
 }
 
 ServerChanges changes_of(const std::vector<NodeConfig>& before,

@@ -57,7 +57,7 @@ Found too_long(std::string_view credential) {
 
 Found check_kind(const EndpointTraits& traits) {
   if (traits.make_sessions != nullptr) return std::nullopt;
-  return problem("the kind is none of EndpointKind");
+  return problem("the kind is not a value of EndpointKind");
 }
 
 bool in_process(const ClusterConfig& config) noexcept {
@@ -144,14 +144,14 @@ Found check_paths(const ClusterConfig& config) {
   }
   if (!servers_decide(config)) return std::nullopt;
   return problem("the servers of a cluster have a name or an address" + reason +
-                 "; servers that stand alone need routing=ring");
+                 "; standalone servers need routing=ring");
 }
 
 // Only a cluster names servers.
 Found check_hosts(const ClusterConfig& config) {
   if (config.hosts == ClusterConfig().hosts) return std::nullopt;
   if (config.routing == RoutingKind::cluster) return std::nullopt;
-  return problem("option hosts needs routing=cluster: servers that stand alone name no others");
+  return problem("option hosts needs routing=cluster: standalone servers name no others");
 }
 
 // Only a cluster says which servers are replicas.
@@ -163,7 +163,7 @@ Found check_reads(const ClusterConfig& config) {
   }
   const std::string name = "option " + std::string(option);
   if (config.routing == RoutingKind::ring) {
-    return problem(name + " needs routing=cluster: servers that stand alone have no replicas");
+    return problem(name + " needs routing=cluster: standalone servers have no replicas");
   }
   if (config.reads == ReadTarget::replicas) return std::nullopt;
   return problem(name + " needs reads=replicas");
@@ -181,13 +181,13 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
     if (auto wrong = check_routing(config)) return wrong;
   }
   if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
-    return problem("option ring implies locator=ring, and locator is slots");
+    return problem("option ring implies locator=ring, but locator is slots");
   }
   if (config.ring != RingProfile::spymemcached) return std::nullopt;
   const auto named = std::ranges::find_if(
       config.nodes, [](const NodeConfig& node) { return !is_numeric(node.host); });
   if (named == config.nodes.end()) return std::nullopt;
-  return problem("option ring=spymemcached takes numeric addresses only, and " + named->identity() +
+  return problem("option ring=spymemcached takes numeric addresses only, but " + named->identity() +
                  " is a name");
 }
 
@@ -239,14 +239,15 @@ Found check_login_source(const ClusterConfig& config, LoginFrom from) {
   const bool password_file = !config.password_file.empty();
   const bool token_file = !config.token_file.empty();
   if (!config.password.empty() && password_file) {
-    return problem("option password_file stands beside a password");
+    return problem("option password_file cannot be combined with a password");
   }
   if (token_file && (named || password_file)) {
-    return problem("option token_file takes the place of user, password and password_file");
+    return problem("option token_file cannot be combined with user, password or password_file");
   }
   if (from == LoginFrom::callback && (named || password_file || token_file)) {
     return problem(
-        "the program's credentials take the place of user, password, password_file and token_file");
+        "the program's credentials cannot be combined with user, password, password_file or "
+        "token_file");
   }
   if (config.auth_method != ClusterConfig().auth_method && !token_file)
     return problem("option auth_method needs token_file");
@@ -295,7 +296,7 @@ std::optional<Problem> check_config(const ClusterConfig& config, LoginFrom from)
 std::optional<Problem> check_host(std::string_view host, bool bracketed) {
   if (host.empty()) return problem("the host is empty");
   if (bracketed && !is_ipv6(host)) {
-    return problem("what stands in brackets is not an IPv6 address");
+    return problem("the text in brackets is not an IPv6 address");
   }
   if (!bracketed && !is_host_name(host)) {
     return problem("the host is neither a name nor an address");

@@ -44,7 +44,7 @@ Checked read_server(const JsonValue& server, const std::string& path, ConfigBuil
       if (name == "port") parts.port = static_cast<std::uint16_t>(*number);
       if (name == "weight") parts.weight = *number;
     } else {
-      return at(place, "is no field of a server");
+      return at(place, "is not a field of a server");
     }
   }
   if (!has_host) return at(json_field(path, "host"), "is missing");
@@ -56,7 +56,7 @@ Checked read_server_list(const JsonValue& cluster, const std::string& path,
                          ConfigBuilder& builder) {
   const JsonValue* const kind = cluster.find("kind");
   const std::string kind_path = json_field(path, "kind");
-  if (kind == nullptr) return at(kind_path, "is missing beside a list of servers");
+  if (kind == nullptr) return at(kind_path, "is missing next to a list of servers");
   if (!kind->is_text()) return at(kind_path, "must be a JSON string");
   const auto& scheme = kind->text;
   if (auto known = builder.set_scheme(scheme); !known) return within(kind_path, known.error());
@@ -81,7 +81,7 @@ Checked read_servers(const JsonValue& cluster, const std::string& path, ConfigBu
   if (servers->is_array()) return read_server_list(cluster, path, builder);
   if (!servers->is_text()) return at(place, "must be a URI or a list of servers");
   if (cluster.find("kind") != nullptr) {
-    return at(json_field(path, "kind"), "stands only beside a list of servers");
+    return at(json_field(path, "kind"), "is allowed only next to a list of servers");
   }
   auto read = read_uri(servers->text, builder);
   if (!read) return within(place, read.error());
@@ -106,7 +106,7 @@ Checked read_field(const std::string& name, const JsonValue& value, ConfigBuilde
     const auto& text = value.text;
     return name == "user" ? builder.set_user(text) : builder.set_password(text);
   }
-  if (find_option(name) == nullptr) return refusal("is no field of a cluster");
+  if (find_option(name) == nullptr) return refusal("is not a field of a cluster");
   return read_option(name, value, builder);
 }
 
@@ -136,7 +136,7 @@ std::expected<Clusters, Problem> read_json(std::string_view text) {
   if (!document) return refusal(document.error());
   if (!document->is_object()) return refusal("the configuration must be a JSON object");
   for (const auto& [name, value] : document->members) {
-    if (name != "clusters") return at(json_field({}, name), "is no field of the configuration");
+    if (name != "clusters") return at(json_field({}, name), "is not a field of the configuration");
   }
   const JsonValue* const clusters = document->find("clusters");
   if (clusters == nullptr) return refusal("clusters is missing");

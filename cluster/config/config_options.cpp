@@ -89,38 +89,39 @@ constexpr std::array all_options{
            "How keys are spread over nodes."},
     Option{"slots", Type::power_of_two, Group::common, 1u << 10, 1u << 22, "", "65536",
            number<&Config::slots>(),
-           "Slots of `locator=slots`. Another number moves nearly every key."},
+           "Number of slots of `locator=slots`. Changing it moves nearly every key."},
     Option{"failover", Type::choice, Group::common, 0, 0, "owner|rehash", "owner",
            choice<&Config::failover>(),
-           "What happens to the keys of a node that is down: they stay its own, or go to the next "
-           "nodes until it is back. For caches: it may come back with old values, and state stores "
-           "have no fences, locks, lists and watches then, `redis://` has no watches."},
+           "What happens to the keys of a node that is down: they stay with it, or go to the next "
+           "nodes until it is back. `rehash` is for caches: the node may come back with old "
+           "values; state stores then have no fences, locks, lists or watches, and `redis://` has "
+           "no watches."},
     Option{"ring", Type::choice, Group::memcached, 0, 0,
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
            "A ring shared with users of another client; implies `locator=ring`.",
            " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
     Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto",
            choice<&Config::protocol>(),
-           "Which of memcached's protocols is spoken."},
+           "Which of memcached's protocols the client speaks."},
     Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster",
            choice<&Config::routing>(),
-           "Who decides which server has a key: the servers, which are a cluster, or the client, "
-           "by its locator over servers that stand alone."},
+           "Which side decides which server has a key: the servers, which form a cluster, or the "
+           "client, by its locator over standalone servers."},
     Option{"reads", Type::choice, Group::redis, 0, 0, "primary|replicas", "primary",
            choice<&Config::reads>(),
-           "Who answers reads in a cluster: the owner of a key, or whichever of it and its "
-           "replicas is expected to answer first. A replica's value may be an older one."},
+           "Which server answers reads in a cluster: the owner of a key, or the one of owner and "
+           "replicas that is expected to answer first. A replica may return an older value."},
     Option{"replica_misses", Type::choice, Group::redis, 0, 0, "confirm|trust", "confirm",
            choice<&Config::replica_misses>(),
-           "With `reads=replicas`: whether a key that a replica does not have is asked for at the "
-           "owner, too, before it is a miss."},
+           "With `reads=replicas`: `confirm` also reads a key that a replica does not have from "
+           "the owner before it counts as a miss; `trust` does not."},
     Option{"hosts", Type::choice, Group::redis, 0, 0, "addresses|names", "addresses",
            choice<&Config::hosts>(),
-           "By what the servers of a cluster are reached, beyond those given here: the addresses "
-           "that they have, or the names that they announce."},
+           "How servers of a cluster that are not given here are reached: by their addresses, or "
+           "by the names that they announce."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
-           "Most further connections to a node, for threads that read large batches of that node "
+           "Most extra connections to a node, for threads that read large batches from that node "
            "at once."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(),
@@ -137,10 +138,10 @@ constexpr std::array all_options{
            "any time."},
     Option{"auth_method", Type::name, Group::mqtt, 0, 0, "", "K8S-SAT",
            text<&Config::auth_method>(),
-           "What brokers call the way to log in with `token_file`."},
+           "The brokers' name for the authentication method of `token_file`."},
     Option{"tls_ca", Type::path, Group::tls, 0, 0, "", "",
            text<&Config::tls_ca>(),
-           "The authorities that are trusted, in PEM form; without it those of the system."},
+           "The trusted certificate authorities, in PEM form; by default those of the system."},
     Option{"tls_cert", Type::path, Group::tls, 0, 0, "", "",
            text<&Config::tls_cert>(),
            "Our certificate with its chain, in PEM form; goes with `tls_key`."},
@@ -149,18 +150,19 @@ constexpr std::array all_options{
            "The key of `tls_cert` in PEM form, without a passphrase."},
     Option{"tls_name", Type::host, Group::tls, 0, 0, "", "",
            text<&Config::tls_name>(),
-           "What the certificates of all servers must be for, instead of the host of each."},
+           "The name that the certificates of all servers must carry, instead of each server's "
+           "host."},
     Option{"tls_alpn", Type::name, Group::tls, 0, 0, "", "",
            text<&Config::tls_alpn>(),
            "The protocol to ask for (ALPN), such as `mqtt`."},
     Option{"timeout", Type::duration, Group::common, 1, day, "", "1s",
-           duration<&Config::timeout>(), "Deadline of an operation that names none."},
+           duration<&Config::timeout>(), "Default deadline of an operation."},
     Option{"connect_timeout", Type::duration, Group::common, 1, day, "", "500ms",
            duration<&Config::connect_timeout>(),
            "Longest attempt to connect, log in and subscribe; a node's first may take `timeout` "
            "if that is longer."},
     Option{"default_ttl", Type::duration, Group::common, 1, longest_ttl, "", "",
-           default_ttl, "Time to live of a set that names none."},
+           default_ttl, "Default time to live of a set."},
     Option{"value_limit", Type::size, Group::common, 1, (256u << 20) - (64u << 10), "",
            "16MiB", number<&Config::value_limit>(),
            "Largest value sent or taken."},
@@ -174,7 +176,7 @@ constexpr std::array all_options{
            "Idle connections above `pool_min` are closed after this."},
     Option{"busy_timeout", Type::duration, Group::common, 1, day, "", "30s",
            duration<&Config::busy_timeout>(),
-           "A connection whose oldest request is older is ended."},
+           "A connection whose oldest request is older than this is closed."},
     Option{"max_in_flight", Type::integer, Group::common, 1, 65'535, "", "1024",
            number<&Config::max_in_flight>(), "Requests in flight to a node."},
     Option{"max_bytes_in_flight", Type::size, Group::common, 1, 1ull << 40, "", "8MiB",
@@ -206,18 +208,19 @@ constexpr std::array all_options{
     Option{"max_watches", Type::integer, Group::engines, 0, 0, "", "100000", engine,
            "Watches that an engine holds."},
     Option{"max_duplicates", Type::integer, Group::engines, 0, 0, "", "100000", engine,
-           "Answers of writes that an engine remembers."},
+           "Answers to writes that an engine remembers."},
     Option{"fence_retention", Type::duration, Group::engines, 0, 0, "", "0ms", engine,
            "How long a fence outlives its key."},
     Option{"notify", Type::choice, Group::engines, 0, 0, "push|subscribed", "push", engine,
-           "Who is sent notifications of a watched key."},
+           "Which clients are notified of changes to a watched key."},
     Option{"reply_topics", Type::choice, Group::engines, 0, 0, "any|own", "any", engine,
            "Response topics that an engine accepts."},
     Option{"data", Type::path, Group::engines, 0, 0, "", "", engine,
            "The file in which an engine keeps its data over restarts."},
     Option{"durability", Type::choice, Group::engines, 0, 0,
            "acknowledged|a duration from 1ms to 10s", "acknowledged", engine,
-           "When that file is written: before an answer, or so long after a change at the latest."},
+           "When that file is written: before an answer, or at the latest this long after a "
+           "change."},
 };
 // clang-format on
 

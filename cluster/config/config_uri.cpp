@@ -41,15 +41,16 @@ std::optional<std::string> percent_decode(std::string_view text) {
 
 Checked read_login(std::string_view login, ConfigBuilder& builder) {
   if (login.find(',') != login.npos) {
-    return refusal("user and password stand once, before the first host; write %2C for a comma");
+    return refusal(
+        "user and password are given once, before the first host; write %2C for a comma");
   }
   const bool with_password = login.find(':') != login.npos;
   const auto user = percent_decode(take_until(login, ':'));
   auto password = percent_decode(login);
   if (!user || !password) {
-    return refusal("in user and password a % is followed by two hexadecimal digits");
+    return refusal("in user and password a % must be followed by two hexadecimal digits");
   }
-  if (user->empty() && password->empty()) return refusal("before the @ there is no user");
+  if (user->empty() && password->empty()) return refusal("there is no user before the @");
   if (auto set = builder.set_user(*user); !set) return refusal("the user " + set.error().text);
   if (!with_password) return {};
   auto set = builder.set_password(*password);
@@ -68,7 +69,7 @@ std::uint16_t read_small(std::string_view text) {
 Checked read_path(std::string_view text, ServerParts server, const std::string& where,
                   ConfigBuilder& builder) {
   const auto path = percent_decode(text);
-  if (!path) return refusal(where + ": in a path a % is followed by two hexadecimal digits");
+  if (!path) return refusal(where + ": in a path a % must be followed by two hexadecimal digits");
   server.host = *path;
   return builder.add_server(server, where);
 }
@@ -97,7 +98,7 @@ Checked read_server(std::string_view text, const std::string& where, ConfigBuild
     text.remove_prefix(server.host.size());
   }
   if (text.find(':') != text.rfind(':')) {
-    return refusal(where + ": an IPv6 address stands in brackets");
+    return refusal(where + ": an IPv6 address must be in brackets");
   }
   if (!text.empty()) {
     server.port = read_small(text.substr(1));
@@ -167,16 +168,16 @@ Checked check_characters(std::string_view authority, std::string_view options) {
   const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
   if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {
     return refusal(
-        "blanks and control characters are written as %XX in user and password, and stand nowhere "
-        "else");
+        "in user and password write blanks and control characters as %XX; elsewhere they are not "
+        "allowed");
   }
   if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
-    return refusal("a \"?\" or \"@\" in user and password is written as %3F or %40");
+    return refusal("in user and password write \"?\" as %3F and \"@\" as %40");
   }
   if (!check_slashes(authority)) {
     return refusal(
-        "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
-        "user and password");
+        "\"/\" and \"#\" may not follow the servers; in user and password write them as %2F and "
+        "%23");
   }
   return {};
 }

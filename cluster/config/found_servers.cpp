@@ -28,7 +28,7 @@ FoundServers in_order(std::vector<NodeConfig> servers) {
   servers.erase(again.begin(), again.end());
   if (servers.size() > max_nodes) {
     return std::unexpected("the list has " + std::to_string(servers.size()) +
-                           " servers, and a cluster has at most " + std::to_string(max_nodes));
+                           " servers, but a cluster has at most " + std::to_string(max_nodes));
   }
   return servers;
 }

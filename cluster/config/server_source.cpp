@@ -48,8 +48,9 @@ std::optional<std::string> check_source(const ServerSource& source) {
   const std::string_view how = to_string(source.kind);
   const bool fits = source.kind == SourceKind::srv ? traits.transport == protocol::Transport::tcp
                                                    : traits.lists_fleet;
-  if (!fits) return std::string(traits.scheme) + ":// has no servers by +" + std::string(how);
-  if (is_path(source.host)) return "a source of servers is no Unix socket";
+  if (!fits)
+    return std::string(traits.scheme) + ":// does not look up servers by +" + std::string(how);
+  if (is_path(source.host)) return "a source of servers cannot be a Unix socket";
   if (source.kind != SourceKind::srv) return std::nullopt;
   const auto query = protocol::dns::SrvQuery::of(source.host, 0);
   if (query) return std::nullopt;

@@ -32,12 +32,13 @@ std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
 
 RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now) {
   if (answer.kind != Kind::later && answer.other_slot) {
-    return failure(answer, Reason::bad_argument, "the key named for it is in another slot");
+    return failure(answer, Reason::bad_argument,
+                   "the key named for the command is in another slot");
   }
   const bool waits = answer.kind == Kind::later || answer.target.empty();
   if (terms.bound && !waits) {
     RedirectStep step =
-        failure(answer, Reason::connection_lost, "the request belongs to one connection");
+        failure(answer, Reason::connection_lost, "the request must stay on its connection");
     step.outcome = Outcome::not_sent;
     return step;
   }

@@ -335,7 +335,7 @@ void Redirects::resume(Redirected& redirected, Now now) {
   if (place == nobody) {
     if (await_owner(request, now)) return;
     return end(request, Outcome::refused, Reason::node_down,
-               redirected.text + " (the server has left, and nobody owns the slot)", now);
+               redirected.text + " (the server has left, and no server owns the slot)", now);
   }
   node::ClientNode& node = parts_.nodes[place];
   const RedirectStep& step = redirected.step;

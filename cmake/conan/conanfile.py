@@ -1,4 +1,4 @@
-"""A recipe for Conan 2, to be used from this tree: conan create cmake/conan (docs/packages.md)."""
+"""A recipe for Conan 2, used from this tree: conan create cmake/conan (docs/packages.md)."""
 
 import os
 

@@ -1,4 +1,4 @@
-# A port for vcpkg, to be used from this tree as an overlay (docs/packages.md).
+# A vcpkg port, used from this tree as an overlay (docs/packages.md).
 set(SOURCE_PATH "${CURRENT_PORT_DIR}/../..")
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features

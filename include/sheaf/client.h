@@ -13,7 +13,6 @@
 
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_config.h>
-#include <sheaf/cluster_server.h>
 #include <sheaf/command.h>
 #include <sheaf/export.h>
 #include <sheaf/feature.h>

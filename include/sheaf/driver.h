@@ -10,12 +10,17 @@
 ///     pollfd wanted{.fd = driver.descriptor(), .events = POLLIN};
 ///     while (poll(&wanted, 1, -1) > 0) driver.poll();
 ///
+/// A program that only wants to choose when and where callbacks run leaves the clients their
+/// threads, and gives them the driver's executor: `Client::open(uri, {.executor =
+/// driver.executor()})`.
+///
 /// A client that has a driver starts no thread. Its connections, deadlines, callbacks and log
 /// records are the driver's work, and wait while nobody calls poll() or run(). Names of servers are
 /// looked up by threads of libuv; numeric addresses need none.
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -68,6 +73,9 @@ class SHEAF_API Driver {
   /// Adds a task of the program's own, which poll() runs among the callbacks. What it throws leaves
   /// poll(); what waits behind it waits for the next.
   void post(MoveOnlyFunction<void()> task);
+  /// For ClientOptions::executor, of any number of clients: poll() runs their callbacks. It may
+  /// outlive the driver: a task that it is given then is dropped.
+  std::function<void(std::function<void()>)> executor() const;
 
   class State;  ///< Internal.
   /// Internal.

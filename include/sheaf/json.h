@@ -30,7 +30,7 @@
 /// Thread rule: as Client and AsyncClient; free functions without state.
 
 #if !defined(__cpp_exceptions)
-#error "sheaf/json.h needs exceptions, in which nlohmann/json reports; other headers need none"
+#error "sheaf/json.h needs exceptions, because nlohmann/json throws; other headers do not"
 #endif
 
 #include <nlohmann/json.hpp>

@@ -256,7 +256,7 @@ class [[nodiscard]] LockResult {
  private:
   void require() const {
     if (failed()) throw_bad_result_access(error().message());
-    if (busy()) throw_bad_result_access("another holds the lock");
+    if (busy()) throw_bad_result_access("another holder has the lock");
   }
   std::variant<std::monostate, LockGuard, Error> state_;
 };

@@ -2,14 +2,15 @@
 
 /// @file
 /// What a client has measured since it was opened: how the requests of each node and operation
-/// ended, how long their answers took, and what the client did with lists and watches.
-/// sheaf/prometheus.h writes it as text.
+/// ended, how long their answers took, and what the client did with lists and watches;
+/// and the same as text for Prometheus.
 ///
 /// Thread rule: snapshots, plain values.
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sheaf/export.h>
@@ -80,6 +81,20 @@ struct Metrics {
   ListMetrics lists;               ///< 0 once the client has closed; so are `watches`.
   WatchMetrics watches;            ///< Over all nodes.
 };
+
+/// Labels in addition to sheaf's own: `node`, `operation`, `outcome`, `health` and `le`. Names are
+/// [A-Za-z_][A-Za-z0-9_]* and do not begin with `__`; values are any UTF-8.
+using PrometheusLabels = std::vector<std::pair<std::string, std::string>>;
+
+/// The metrics as text for Prometheus (text exposition format 0.0.4), which a program serves or
+/// writes into a file for the textfile collector:
+///
+///     response.body = sheaf::prometheus_text(client.metrics(), {{"cluster", "sessions"}});
+///
+/// Every line ends with "\n"; the names begin with `sheaf_`. Durations are in seconds. Round trips
+/// are histograms with bounds of 1, 2 and 5 times a power of ten, from 10 us to 50 s. A label whose
+/// name is not allowed, is sheaf's own or was given before is left out.
+SHEAF_API std::string prometheus_text(const Metrics& metrics, const PrometheusLabels& labels = {});
 
 }  // namespace v0
 }  // namespace sheaf

@@ -179,7 +179,7 @@ std::expected<SrvQuery, std::string> SrvQuery::of(std::string_view name, std::ui
   for (const char byte : name) {
     const char c = lower(byte);
     if (c != '.' && !is_name_byte(c)) {
-      return std::unexpected("has something else than letters, digits, \"-\", \"_\" and \".\"");
+      return std::unexpected("has a character other than letters, digits, \"-\", \"_\" and \".\"");
     }
     if (c == '.' && label == 0) return std::unexpected("has an empty part");
     label = c == '.' ? 0 : label + 1;

@@ -96,11 +96,11 @@ Step BinarySession::next_reply(Event& event) {
   }
   if (!header) return on_header_error(header.error());
   Pending* const request = requests().due();
-  if (request == nullptr) return broken("a reply to nothing that was asked");
+  if (request == nullptr) return broken("a reply without a request");
   const std::uint32_t index = header->opaque - request->opaque;  // a key's position in get_many
   const bool item = request->question == Question::many && index < request->opaques - 1;
   if (index >= request->opaques || (item && index < request->at)) {
-    return broken("a reply to nothing that is due");
+    return broken("a reply out of turn");
   }
   if (header->opcode != (item ? Opcode::get_quiet : request->opcode)) {
     return broken("a reply with the opcode of another request");
@@ -157,7 +157,7 @@ Step BinarySession::on_text_greeting() {
   if (line.code == ReplyLine::Code::client_error && line.text.starts_with("unauthenticated")) {
     learn_dialect(Dialect::text_and_log_in);
     return life().end_with(Reason::connect_failed,
-                           "the server speaks text and wants a log-in (-Y)");
+                           "the server speaks text and requires a log-in (-Y)");
   }
   if (line.code == ReplyLine::Code::error || line.code == ReplyLine::Code::client_error) {
     learn_dialect(Dialect::text);
@@ -174,14 +174,14 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   const StatusCode status = header.status();
   if (status == StatusCode::success) return life().become_ready(event);
   if (question == Question::probe && status == StatusCode::auth_error) {
-    return refuse_login("the server wants a user name and a password");
+    return refuse_login("the server requires a user name and a password");
   }
   if (question == Question::probe) {
     return life().end_with(Reason::connect_failed,
                            sentence("the server refused a no-op", status, text));
   }
   if (status == StatusCode::unknown_command) {
-    return refuse_login("the server knows no log-in (SASL is off), but a user name is configured");
+    return refuse_login("the server has no log-in (SASL is off), but a user name is configured");
   }
   return refuse_login(
       sentence("the server refused the log-in", status, without_secrets(text, login())));

@@ -85,7 +85,8 @@ std::expected<Ticket, LocalError> BinaryWriter::write(const Operation& operation
     return std::unexpected(unsupported("leases need memcached's meta protocol"));
   }
   if (operation.ttl_left) {
-    return std::unexpected(unsupported("the rest of a life needs memcached's meta protocol"));
+    return std::unexpected(
+        unsupported("the remaining time to live needs memcached's meta protocol"));
   }
   if (needs_key(verb)) {
     if (auto error = check_binary_key(operation.key)) return std::unexpected(std::move(*error));

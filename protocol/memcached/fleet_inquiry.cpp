@@ -123,10 +123,10 @@ bool FleetInquiry::read_value() {
 void FleetInquiry::ask_again(std::string_view answer) {
   const bool known = answer == "END" || answer == "ERROR" || answer.starts_with("CLIENT_ERROR") ||
                      answer.starts_with("SERVER_ERROR");
-  if (!known) return end_malformed("the answer is none to the question: " + printable(answer));
+  if (!known) return end_malformed("the answer does not fit the question: " + printable(answer));
   if (older_) {
     result_ = std::unexpected(Refusal{
-        true, "the server is no configuration endpoint, and answers: " + printable(answer)});
+        true, "the server is not a configuration endpoint; it answers: " + printable(answer)});
     return;
   }
   older_ = true;

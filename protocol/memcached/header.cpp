@@ -92,7 +92,7 @@ std::string_view to_string(StatusCode status) noexcept {
     case StatusCode::auth_error:
       return "authentication failed";
     case StatusCode::auth_continue:
-      return "authentication goes on";
+      return "authentication continues";
     case StatusCode::unknown_command:
       return "unknown command";
     case StatusCode::out_of_memory:

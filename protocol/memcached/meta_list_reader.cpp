@@ -15,7 +15,7 @@ Step MetaListReader::on_first(Pending& request, const ReplyLine& line, std::size
   const bool listed = request.keys.size() > 1;
   if (!answers_.may_come(request, listed)) return Step::again;
   if (line.code != Code::value && line.code != Code::miss) {
-    return life_.broken("a reply of another kind than was asked for");
+    return life_.broken("a reply of an unexpected kind");
   }
   if (!has_its_opaque(request, line, server_)) {
     return life_.broken("a reply with the opaque of another request");
@@ -29,7 +29,7 @@ Step MetaListReader::on_first(Pending& request, const ReplyLine& line, std::size
     if (!*value) {
       reply = Answers::above_value_limit();
     } else if (!read_get(line, **value, answers_, reply)) {
-      return life_.broken("a value without what was asked for");
+      return life_.broken("a value that lacks a requested field");
     }
   }
   request.at = 1;
@@ -58,7 +58,7 @@ Step MetaListReader::on_value(Pending& request, const ListedHead& head, std::siz
   if (asked) {
     const auto keys = request.keys;
     while (index < keys.size() && keys[index] != head.key) ++index;
-    if (index >= keys.size()) return life_.broken("the value of a key that was not asked for");
+    if (index >= keys.size()) return life_.broken("the value of a key that was not requested");
   }
   const auto value = input_.value(head.size, size);
   if (!value) return value.error();
@@ -89,7 +89,7 @@ Step MetaListReader::on_end(Pending& request, std::size_t size, Event& event) {
     if (!text) return text.error();
     const auto line = ReplyLine::parse(*text);
     if (!line || !begins_reply(*next, *line)) {
-      return life_.broken("an END that may be another list's");
+      return life_.broken("an END that may belong to another list");
     }
   }
   input_.consumed(size);

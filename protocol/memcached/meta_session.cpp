@@ -43,7 +43,7 @@ Step MetaSession::on_line(Pending* request, const ReplyLine& line, std::size_t s
   if (line.code != Code::value) input_.consumed(size);
   if (!ready()) return on_greeting(line, event);
   if (line.is_error()) return on_error(request, line, event);
-  if (request == nullptr) return broken("a reply to nothing that was asked");
+  if (request == nullptr) return broken("a reply without a request");
   const bool two_lines = request->question == Question::stats;  // the no-op goes before it
   if (!answers().may_come(*request, two_lines && request->at == 0)) return Step::again;
   switch (line.code) {
@@ -65,7 +65,7 @@ Step MetaSession::on_line(Pending* request, const ReplyLine& line, std::size_t s
 Step MetaSession::on_greeting(const ReplyLine& line, Event& event) {
   Pending* const request = requests().due();
   if (request == nullptr || !life().has_left(request->frame)) {
-    return broken("a reply to nothing that was asked");
+    return broken("a reply without a request");
   }
   const Question question = request->question;
   requests().finish(*request);
@@ -78,7 +78,7 @@ Step MetaSession::on_greeting(const ReplyLine& line, Event& event) {
     writer_.write_version();
     return Step::again;
   }
-  return broken("an answer to the greeting that is none");
+  return broken("a reply that does not answer the greeting");
 }
 
 Step MetaSession::on_version(std::string_view text, Event& event) {
@@ -86,7 +86,7 @@ Step MetaSession::on_version(std::string_view text, Event& event) {
   if (options().only_version) return life().become_ready(event);
   if (has_credentials() && !logged_in_) {
     return refuse_login(
-        "the server wants no log-in in text (-Y is off), but a user name is configured");
+        "the server takes no log-in in text (-Y is off), but a user name is configured");
   }
   if (!server().at_least(meta_since)) {
     return life().end_with(Reason::connect_failed,
@@ -112,9 +112,9 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
   }
   learn_dialect(Dialect::text_and_log_in);
   if (!has_credentials() || options().only_version) {
-    return refuse_login("the server wants a user name and a password");
+    return refuse_login("the server requires a user name and a password");
   }
-  if (logged_in_) return broken("a log-in that was accepted and forgotten");
+  if (logged_in_) return broken("a log-in that the server accepted and then forgot");
   writer_.write_login(*login());
   return Step::again;
 }
@@ -127,9 +127,9 @@ Step MetaSession::on_error(Pending* request, const ReplyLine& line, Event& event
                             line.text.starts_with("cannot increment or decrement");
   if (line.code != Code::server_error && !not_a_number) {
     return life().end_with(Reason::protocol_error,
-                           sentence("the server did not understand us", line));
+                           sentence("the server did not understand the request", line));
   }
-  if (request == nullptr) return broken(sentence("an error about nothing that was asked", line));
+  if (request == nullptr) return broken(sentence("an error without a request", line));
   if (request->question == Question::many) return broken(sentence("an error in a list", line));
   if (!answers().may_come(*request, true)) return Step::again;
   const Reason reason = not_a_number ? Reason::wrong_type : reason_of_server_error(line.text);
@@ -140,7 +140,7 @@ Step MetaSession::on_value(Pending& request, const ReplyLine& line, std::size_t 
                            Event& event) {
   const bool reads = request.question == Question::get;
   if (!reads && request.question != Question::arithmetic) {
-    return broken("a value that was not asked for");
+    return broken("a value that was not requested");
   }
   if (!has_its_opaque(request, line, server()))
     return broken("a reply with the opaque of another request");
@@ -151,7 +151,7 @@ Step MetaSession::on_value(Pending& request, const ReplyLine& line, std::size_t 
   if (!reads) return on_number(request, line, **value, event);
   Reply reply;
   if (line.tells_ttl < request.ttl_left || !read_get(line, **value, answers(), reply))
-    return broken("a value without what was asked for");
+    return broken("a value that lacks a requested field");
   return answers().answer(request, reply, event);
 }
 
@@ -159,14 +159,14 @@ Step MetaSession::on_number(Pending& request, const ReplyLine& line, std::string
                             Event& event) {
   Reply reply;
   reply.number = parse_decimal(value.substr(0, value.find_last_not_of(' ') + 1));
-  if (!reply.number) return broken("a number that is none");
+  if (!reply.number) return broken("a malformed number");
   reply.version = answers().version_text(line.cas.value_or(0));
   return answers().answer(request, reply, event);
 }
 
 Step MetaSession::on_result(Pending& request, const ReplyLine& line, Event& event) {
   const auto status = result_of(request, line.code);
-  if (!status) return broken("a reply of another kind than was asked for");
+  if (!status) return broken("a reply of an unexpected kind");
   if (!has_its_opaque(request, line, server()))
     return broken("a reply with the opaque of another request");
   Reply reply;
@@ -191,7 +191,7 @@ Step MetaSession::on_text(Pending& request, const ReplyLine& line, Event& event)
     reply.value = line.text;
     return answers().answer(request, reply, event);
   }
-  return broken("a reply of another kind than was asked for");
+  return broken("a reply of an unexpected kind");
 }
 
 // Handles the answer to the no-op before `stats`, then the statistics, then END.
@@ -207,7 +207,7 @@ Step MetaSession::on_stats(Pending& request, const ReplyLine& line, Event& event
     const std::size_t rest = std::min(blank + 1, line.text.size());
     return answers().add_stat(request, line.text.substr(0, blank), line.text.substr(rest));
   }
-  return broken("a reply of another kind than was asked for");
+  return broken("a reply of an unexpected kind");
 }
 
 }  // namespace sheaf::protocol::memcached

@@ -29,7 +29,8 @@ bool NegotiatingSession::poll_event(Event& event) {
 void NegotiatingSession::on_answer(Dialect answered, Event& event) {
   negotiation_.on_answer(answered);
   answered_ = ended_ = true;
-  reason_ = {Reason::connect_failed, "it was found out which log-in the server takes"};
+  reason_ = {Reason::connect_failed,
+             "the connection only had to find out which log-in the server takes"};
   reason_.renegotiates = true;
   event = Event{};
   event.kind = Event::Kind::closed;

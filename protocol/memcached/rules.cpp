@@ -32,9 +32,9 @@ std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl
   // The server reads a larger number as a point in time.
   const auto too_late = std::chrono::milliseconds(last_second * 1000) - now.wall;
   if (ttl > too_late) {
-    return std::unexpected(invalid("the time to live ends behind second " +
+    return std::unexpected(invalid("the time to live ends after second " +
                                    std::to_string(last_second) +
-                                   " of the Unix epoch, the last that the protocol can name"));
+                                   " of the Unix epoch, the last that the protocol can express"));
   }
   return static_cast<std::uint32_t>(ceil<seconds>(now.wall + ttl).count());
 }
@@ -87,7 +87,8 @@ std::optional<LocalError> check_item(std::size_t item_size, std::size_t key_size
                                      std::size_t value_size, std::uint32_t flags) {
   const std::size_t longest = max_value(item_size, key_size, flags);
   if (value_size <= longest) return std::nullopt;
-  return too_large("the value", value_size, "what an item of the server has room for,", longest);
+  return too_large("the value", value_size, "the largest that fits into an item of the server,",
+                   longest);
 }
 
 std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept {
@@ -116,7 +117,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
   const bool lives = operation.ttl.count() != 0;
   if (!operation.fence.empty()) return unsupported("memcached does not check fencing tokens");
   if (condition == Condition::if_version && !parse_cas(operation.version)) {
-    return invalid("the version is none that memcached gives");
+    return invalid("the version was not given by memcached");
   }
   if (operation.verb == Verb::set) {
     if (condition == Condition::if_absent_or_equal || condition == Condition::if_value) {
@@ -124,12 +125,12 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     }
     return std::nullopt;
   }
-  if (operation.flags != 0) return unsupported("only a set gives flags");
+  if (operation.flags != 0) return unsupported("only a set takes flags");
   if (operation.verb == Verb::remove) {
     if (condition != Condition::none && condition != Condition::if_version) {
-      return unsupported("memcached removes always or if the version is the same");
+      return unsupported("memcached can remove always or if the version is the same");
     }
-    if (lives) return unsupported("a removal has no time to live");
+    if (lives) return unsupported("a remove takes no time to live");
     return std::nullopt;
   }
   if (condition != Condition::none) {
@@ -139,14 +140,14 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     case Verb::increment:
     case Verb::decrement:
       if (lives && !operation.initial) {
-        return invalid("a number gets a time to live only with its initial value");
+        return invalid("a counter takes a time to live only with its initial value");
       }
       return std::nullopt;
     case Verb::touch:
     case Verb::get_and_touch:
       return std::nullopt;
     case Verb::lease:
-      if (operation.ttl.count() <= 0) return invalid("a lease needs a time");
+      if (operation.ttl.count() <= 0) return invalid("a lease needs a duration");
       return std::nullopt;
     case Verb::stats:
       if (is_stats_group(operation.key)) return std::nullopt;
@@ -159,7 +160,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     case Verb::prepend:
     case Verb::probe:
     case Verb::server_version:
-      if (lives) return unsupported("only writes, touches and leases have a time to live");
+      if (lives) return unsupported("only writes, touches and leases take a time to live");
       return std::nullopt;
     default:
       return unsupported("memcached has no operation \"" + std::string(to_string(operation.verb)) +

@@ -29,7 +29,7 @@ LifeOptions life_options(const SessionOptions& options) {
   if (!options.only_version) life.keep_alive = options.keep_alive;
   life.answer_limit = options.answer_limit;
   life.greeting = "the greeting";
-  life.greeting_hint = ": it stands still, or speaks memcached's other protocol only";
+  life.greeting_hint = ": it hangs, or speaks memcached's other protocol only";
   life.no_op = "a no-op";
   return life;
 }

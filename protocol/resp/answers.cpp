@@ -44,11 +44,11 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
     const ServerError error = ServerError::parse(reply.text());
     if (error.ends_connection()) return on_fatal(request, error, event);
     if (request != nullptr && error.redirect && !concerns(*request, error.redirect->slot)) {
-      return life_.broken("a redirect for a slot that was not asked for: " +
+      return life_.broken("a redirect for a slot that was not requested: " +
                           printable(error.text, 200));
     }
   }
-  if (request == nullptr) return life_.broken("a reply to nothing that was asked");
+  if (request == nullptr) return life_.broken("a reply without a request");
   if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
   switch (request->part) {
     case Part::asking:
@@ -143,8 +143,7 @@ Step Answers::on_change(Pending& request, const Value& value, Event& event) {
       return answer(request, reply, event);
     case Changes::Progress::last:
       life_.end_after_event({Reason::connection_lost,
-                             "a transaction was refused in a way that leaves its connection in "
-                             "doubt: " +
+                             "a refused transaction left the state of its connection in doubt: " +
                                  printable(reply.text, 200)});
       return answer(request, reply, event);
     case Changes::Progress::goes_on:
@@ -321,8 +320,8 @@ bool Answers::read_former(const Pending& request, const Value& value, Reply& rep
   if (!read_value(value, reply)) return false;
   if (reply.status != Status::refused) return true;
   reply.executed = !request.conditional;
-  reply.text = reply.executed ? "the value was stored; the one before is above value_limit"
-                              : "nothing was stored; the value that is there is above value_limit";
+  reply.text = reply.executed ? "the value was stored; the previous value is above value_limit"
+                              : "nothing was stored; the present value is above value_limit";
   return true;
 }
 
@@ -354,7 +353,7 @@ bool Answers::read_stats(const Value& value, Reply& reply) {
 // "Garnet 2.2.5"
 void Answers::name_version(Reply& reply) {
   if (!server_.version) {
-    reply = refusal(Reason::other, "the server has not said its version");
+    reply = refusal(Reason::other, "the server has not reported its version");
     return;
   }
   switch (server_.software) {

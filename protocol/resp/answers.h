@@ -79,7 +79,7 @@ class Answers {
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);
-  Step broken_type() { return life_.broken("a reply of another type than was asked for"); }
+  Step broken_type() { return life_.broken("a reply of an unexpected type"); }
 
   // Reads a reply that is no error; false if it cannot answer this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);

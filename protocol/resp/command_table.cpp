@@ -171,7 +171,7 @@ std::expected<void, std::string> CommandTable::on_reply(const protocol::Reply& r
   ReplyReader reader({.text = std::numeric_limits<std::uint32_t>::max()});
   const bool whole = reader.read(reply.value) == ReplyReader::Progress::complete;
   if (!whole || !reader.root().is_aggregate()) {
-    return std::unexpected("the answer to COMMAND is no list of commands");
+    return std::unexpected("the answer to COMMAND is not a list of commands");
   }
   Entries entries;
   for (const Value command : reader.root()) add(command, entries, false);
@@ -249,8 +249,8 @@ std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) con
   // If MIGRATE names several keys, its usual place for a key is empty.
   if (by_specs) std::erase_if(use.keys, [](std::string_view key) { return key.empty(); });
   if (use.keys.empty() && entry->movable && !(by_specs && all_known)) {
-    return std::unexpected(invalid("the servers do not say which arguments of " +
-                                   name_of(words, false) + " are keys; its keys must be named"));
+    return std::unexpected(invalid("the servers do not report which arguments of " +
+                                   name_of(words, false) + " are keys; name its keys"));
   }
   return use;
 }

@@ -23,7 +23,7 @@ std::optional<CloseReason> Renewal::on_reply(const Value& reply) {
   const bool granted = reply.is_status("OK");
   if (!granted && !reply.is_error()) {
     return CloseReason{Reason::protocol_error,
-                       "the server broke the protocol: an odd reply to AUTH"};
+                       "the server broke the protocol: an unexpected reply to AUTH"};
   }
   if (login_.stale() && login_.present() != nullptr) {
     renew();

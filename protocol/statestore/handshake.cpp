@@ -55,8 +55,8 @@ void Handshake::begin() {
   const Login* const login = authentication_.begin();
   if (!acceptable(login)) {
     return life_.end({Reason::bad_configuration,
-                      "user name, password, authentication method, token or client ID is no MQTT "
-                      "string (UTF-8, at most 65535 bytes)",
+                      "user name, password, authentication method, token or client ID is not an "
+                      "MQTT string (UTF-8, at most 65535 bytes)",
                       true});
   }
   std::string raw;

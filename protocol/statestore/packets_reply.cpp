@@ -42,7 +42,7 @@ std::size_t error_mark_size(std::string_view text) noexcept {
 // `-ERR: x`, each with or without CRLF, or another mark), or nonsense.
 Fault fault_of(std::string_view payload) noexcept {
   if (!payload.starts_with('-') || is_one_of(payload, page_minus_one, "-1")) {
-    return malformed("the payload is no answer to this request");
+    return malformed("the payload is not an answer to this request");
   }
   std::string_view text = payload;
   if (text.ends_with(crlf)) text.remove_suffix(crlf.size());
@@ -174,7 +174,7 @@ void Notification::encode(ByteWriter& out, Spelling spelling) const {
 Parsed<Notification> Notification::parse(std::string_view payload) noexcept {
   const auto array = BulkArray::parse(payload);
   if (!array || array->count < 2 || !equals_ignoring_case(array->items[0], notify_name)) {
-    return std::unexpected(malformed("the payload is no notification"));
+    return std::unexpected(malformed("the payload is not a notification"));
   }
   const std::string_view operation = array->items[1];
   if (equals_ignoring_case(operation, set_name)) {

@@ -21,7 +21,7 @@ Fault fault_of(std::uint64_t status) noexcept {
     case 408:
       return {Reason::timed_out, "the remote end timed out (status 408)"};
     case 415:
-      return {Reason::syntax, "the remote end does not take this content type (status 415)"};
+      return {Reason::syntax, "the remote end does not accept this content type (status 415)"};
     case 500:
       return {Reason::other, "the remote end failed (status 500)"};
     case 503:
@@ -58,7 +58,7 @@ std::expected<void, Fault> ReplyProperties::check() const noexcept {
   }
   if (!status) return {};
   const auto number = parse_decimal(*status);
-  if (!number) return std::unexpected(Fault{Reason::protocol_error, "the status is no number"});
+  if (!number) return std::unexpected(Fault{Reason::protocol_error, "the status is not a number"});
   if (*number == 200 || *number == 204) return {};
   Fault fault = fault_of(*number);
   if (status_message && !status_message->empty()) fault.text = *status_message;

@@ -32,20 +32,22 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
     case Verb::set:
       if (condition == Condition::if_value || condition == Condition::if_present ||
           condition == Condition::if_version) {
-        return unsupported("the state store sets always, if absent, or if absent or equal");
+        return unsupported("the state store can set always, if absent, or if absent or equal");
       }
       if (operation.flags != 0) return unsupported("the state store keeps no flags");
       return std::nullopt;
     case Verb::remove:
       if (condition != Condition::none && condition != Condition::if_value) {
-        return unsupported("the state store removes always or if the value is equal");
+        return unsupported("the state store can remove always or if the value is equal");
       }
-      if (operation.ttl.count() != 0) return unsupported("a removal has no time to live");
+      if (operation.ttl.count() != 0) return unsupported("a remove takes no time to live");
       return std::nullopt;
     case Verb::get:
-      if (condition != Condition::none) return unsupported("the state store reads always");
-      if (operation.ttl.count() != 0) return unsupported("a read has no time to live");
-      if (operation.ttl_left) return unsupported("the state store does not tell how long it lives");
+      if (condition != Condition::none)
+        return unsupported("reads of the state store take no condition");
+      if (operation.ttl.count() != 0) return unsupported("a read takes no time to live");
+      if (operation.ttl_left)
+        return unsupported("the state store does not report how long a value lives");
       if (!operation.fence.empty()) {
         return unsupported("the state store does not check fencing tokens of reads");
       }
@@ -230,7 +232,7 @@ void RequestWriter::encode_remove(const Operation& operation, Draft& draft) {
 std::optional<LocalError> RequestWriter::stamp(const Operation& operation, Draft& draft, Now now) {
   draft.fence = operation.fence;
   if (draft.fence.size() > mqtt5::max_string || !mqtt5::is_mqtt_string(draft.fence)) {
-    return invalid("the fencing token is no text of at most 65535 bytes");
+    return invalid("the fencing token is not a text of at most 65535 bytes");
   }
   if (draft.question == Question::clock) {
     // The oldest possible timestamp: the version in the answer is then the store's own time.
@@ -244,7 +246,8 @@ std::optional<LocalError> RequestWriter::stamp(const Operation& operation, Draft
     clock_.reset();
     tick = clock_.tick(now.wall);
   }
-  if (!tick) return LocalError{Outcome::not_sent, Reason::clock_skew, "the wall clock has no time"};
+  if (!tick)
+    return LocalError{Outcome::not_sent, Reason::clock_skew, "the wall clock shows no usable time"};
   draft.timestamp = TimestampText(*tick);
   return std::nullopt;
 }

@@ -39,7 +39,8 @@ std::optional<mqtt5::ParseError> refusal_of(const mqtt5::Publish& publish) {
     return mqtt5::ParseError{ReasonCode::qos_not_supported, "PUBLISH with QoS 2"};
   }
   if (publish.properties.topic_alias) {
-    return mqtt5::ParseError{ReasonCode::topic_alias_invalid, "topic alias, and none was allowed"};
+    return mqtt5::ParseError{ReasonCode::topic_alias_invalid,
+                             "topic alias, though none was allowed"};
   }
   return std::nullopt;
 }
@@ -252,7 +253,7 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
     return Step::again;
   }
   if (!life().has_left(request->frame)) {
-    return broken(life(), "PUBACK for nothing that was sent", ReasonCode::protocol_error);
+    return broken(life(), "PUBACK for a message that was not sent", ReasonCode::protocol_error);
   }
   const bool refused = request->waiting && is_error(puback->code);
   if (refused) {

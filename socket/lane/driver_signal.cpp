@@ -41,7 +41,8 @@ void close_all(std::initializer_list<int> descriptors) noexcept {
 
 WaitEnd::WaitEnd() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!event_.valid())
-    throw std::system_error(errno, std::generic_category(), "no descriptor to end a wait");
+    throw std::system_error(errno, std::generic_category(),
+                            "no descriptor to wake a waiting thread");
 }
 
 WaitEnd::~WaitEnd() = default;

@@ -39,7 +39,8 @@ class LaneDriver {
 
   // Gives poll() a task to run. Drops it if the driver is closed.
   void post(Task task) {
-    tasks_.add(std::move(task), [this](std::size_t) { notify(); });
+    tasks_.add(std::move(task));
+    notify();
   }
   // Its user has gone. Drops the waiting tasks: they may hold clients, which hold this driver.
   void close() { tasks_.close(); }

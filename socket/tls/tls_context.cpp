@@ -84,7 +84,8 @@ Fault load_key(SSL_CTX* context, const TlsOptions& options) {
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
   if (encrypted) {
     ERR_clear_error();
-    return "tls_key " + options.key_file + " is encrypted, and keys with a passphrase are not read";
+    return "tls_key " + options.key_file +
+           " is encrypted; keys with a passphrase are not supported";
   }
   if (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH) {
     ERR_clear_error();

@@ -64,7 +64,8 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
   void on_timer(Now now) override {
     const bool silent = stream_->silent();
     stream_.reset();
-    fail({silent ? "TLS: the server did not answer the handshake in time; one without TLS may do so"
+    fail({silent ? "TLS: the server did not answer the handshake in time; a server without TLS may "
+                   "behave like this"
                  : "TLS: the handshake timed out"},
          now);
   }

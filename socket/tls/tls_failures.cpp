@@ -27,13 +27,13 @@ std::string describe_certificate(long code, const std::string& name) {
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the server's certificate is not for " + name;
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-      return "the server's certificate is signed by itself, and not trusted";
+      return "the server's certificate is self-signed and not trusted";
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       return "the server's certificate comes from an authority that is not trusted";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      return "the server's certificate leads to no trusted authority, or its chain is not complete";
+      return "the server's certificate chain leads to no trusted authority or is incomplete";
     case X509_V_ERR_EE_KEY_TOO_SMALL:
       return "the key of the server's certificate is too weak";
     case X509_V_ERR_CA_KEY_TOO_SMALL:
@@ -53,7 +53,7 @@ std::string describe_certificate(long code, const std::string& name) {
 std::string describe_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-      return "the server wants a certificate of the client, which tls_cert and tls_key would give";
+      return "the server requires a client certificate; set tls_cert and tls_key";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return "the server does not speak TLS 1.2 or later";
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
@@ -73,17 +73,17 @@ std::string describe_error(int reason) {
     case SSL_R_PACKET_LENGTH_TOO_LONG:
     case SSL_R_UNEXPECTED_MESSAGE:
     case SSL_R_BAD_RECORD_TYPE:
-      return "what the server sent is not TLS";
+      return "the data from the server is not TLS";
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_VERSION_TOO_LOW:
       return "the server does not speak TLS 1.2 or later";
     case SSL_R_UNEXPECTED_EOF_WHILE_READING:
-      return "the connection ended without a close_notify, so something may be missing";
+      return "the connection ended without a close_notify, so data may be missing";
     case SSL_R_BAD_SIGNATURE:
     case SSL_R_DIGEST_CHECK_FAILED:
       return "the server does not have the key of its certificate";
     case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
-      return "what the server sent was changed on the way";
+      return "the data from the server was changed on the way";
     default:
       break;
   }

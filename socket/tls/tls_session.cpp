@@ -37,7 +37,7 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, const std::str
   ssl_ = SSL_new(context_->raw());
   BIO* inner = nullptr;
   if (ssl_ == nullptr || BIO_new_bio_pair(&inner, output_size, &network_, input_size) != 1) {
-    fail("TLS: there is no memory for the connection");
+    fail("TLS: no memory for the connection");
     return;
   }
   SSL_set_bio(ssl_, inner, inner);
@@ -64,7 +64,7 @@ void TlsSession::expect(const std::string& name) {
           SSL_set_tlsext_host_name(ssl_, name.c_str()) == 1;
   }
   // Without a name to verify, any certificate would be accepted.
-  if (!set) fail("TLS: \"" + name + "\" is no name that a certificate can prove");
+  if (!set) fail("TLS: \"" + name + "\" is not a name that a certificate can prove");
 }
 
 void TlsSession::start(Now now) {

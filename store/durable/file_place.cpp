@@ -40,7 +40,7 @@ std::expected<bool, std::string> check_file(const std::string& path) {
   struct stat found{};
   if (stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT) return false;
-    return failed(path, "cannot be looked at");
+    return failed(path, "cannot be inspected");
   }
   if (!S_ISREG(found.st_mode)) return std::unexpected(path + " is not a regular file");
   if (found.st_uid != geteuid()) {
@@ -48,7 +48,7 @@ std::expected<bool, std::string> check_file(const std::string& path) {
                            ", and the store runs as user " + std::to_string(geteuid()));
   }
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return std::unexpected(path + " may be written by other users; chmod 600 makes it private");
+    return std::unexpected(path + " is writable by other users; chmod 600 makes it private");
   }
   if (found.st_size == 0) {
     return std::unexpected(path + " is empty; a store's file never is, so it was damaged");

@@ -322,7 +322,8 @@ void SqliteFile::discard() {
 
 SqliteFile::Done SqliteFile::begin() {
   if (writing_) return {};
-  if (getpid() != owner_) return std::unexpected(path_ + " belongs to the process that opened it");
+  if (getpid() != owner_)
+    return std::unexpected(path_ + " can be written only by the process that opened it");
   if (Done begun = run("BEGIN IMMEDIATE"); !begun) return begun;
   writing_ = true;
   return {};
@@ -380,8 +381,7 @@ std::unexpected<std::string> SqliteFile::failure(const char* doing) const {
 }
 
 std::unexpected<std::string> SqliteFile::damaged(std::string_view what) const {
-  return std::unexpected(path_ +
-                         " is damaged, and a copy of it has to be restored: " + std::string(what));
+  return std::unexpected(path_ + " is damaged; restore a copy of it: " + std::string(what));
 }
 
 }  // namespace sheaf::store

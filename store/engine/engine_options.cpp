@@ -43,7 +43,7 @@ Set set_number(std::uint64_t& to, std::uint64_t least, std::string_view name,
                std::string_view value) {
   const auto number = parse_decimal(value);
   if (!number || *number < least) {
-    return refuse(name, "a whole number from " + std::to_string(least) + " on", value);
+    return refuse(name, "a whole number, " + std::to_string(least) + " or more", value);
   }
   to = *number;
   return {};
@@ -53,10 +53,10 @@ Set set_size(std::uint64_t& to, std::uint64_t least, std::string_view name,
              std::string_view value) {
   const auto size = parse_size(value);
   if (!size || *size < least) {
-    return refuse(
-        name,
-        "a number of bytes from " + std::to_string(least) + " on, which may end in KiB, MiB or GiB",
-        value);
+    return refuse(name,
+                  "a number of bytes, " + std::to_string(least) +
+                      " or more, which may end in KiB, MiB or GiB",
+                  value);
   }
   to = *size;
   return {};

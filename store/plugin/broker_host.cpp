@@ -39,7 +39,7 @@ void publish(const char* client_id, const char* topic, std::string_view payload,
   if (code == MOSQ_ERR_SUCCESS) return properties.release();
   mosquitto_free(copy);
   if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
-  mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refuses a publish to '%s' with error %d",
+  mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refused a publish to '%s' with error %d",
                        topic, code);
 }
 
@@ -129,11 +129,11 @@ int BrokerHost::on_reload() {
   reloaded_ = true;
   if (!gatekeeper_.has_file()) return MOSQ_ERR_SUCCESS;
   if (const auto loaded = gatekeeper_.load(); !loaded) {
-    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the rights stay as they were, because %s",
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the rights are unchanged, because %s",
                          loaded.error().c_str());
     return MOSQ_ERR_SUCCESS;
   }
-  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights are those of %s, read again",
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights reloaded from %s",
                        gatekeeper_.path().c_str());
   end_forbidden_watches();
   return MOSQ_ERR_SUCCESS;
@@ -150,10 +150,10 @@ void BrokerHost::end_forbidden_watches() {
     }
   }
   for (const auto& [handle, client_id] : ended) {
-    mosquitto_log_printf(MOSQ_LOG_NOTICE,
-                         "sheaf: client \"%s\" watches what it may no longer watch: its connection "
-                         "is ended",
-                         printable(client_id).c_str());
+    mosquitto_log_printf(
+        MOSQ_LOG_NOTICE,
+        "sheaf: client \"%s\" watches keys that it may no longer watch: its connection is closed",
+        printable(client_id).c_str());
     forget(handle);  // at once, whatever the broker does
     mosquitto_kick_client_by_clientid(client_id.c_str(), true);
   }
@@ -233,7 +233,7 @@ void BrokerHost::log_trouble() {
   if (saver_ == nullptr || saver_->trouble().empty() == trouble_.empty()) return;
   trouble_ = saver_->trouble();
   if (trouble_.empty()) {
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: the store writes its file again");
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: the store can write its file again");
   } else {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the store is read-only: %s", trouble_.c_str());
   }

@@ -134,7 +134,7 @@ int start_host(const Options& options) {
   process.options = options;
   log_start(parsed);
   if (!rights.empty()) {
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights are those of %s", rights.c_str());
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights loaded from %s", rights.c_str());
   }
   return MOSQ_ERR_SUCCESS;
 }

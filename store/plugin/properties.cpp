@@ -68,7 +68,7 @@ bool is(const Node* node, int identifier, std::string_view value, std::string_vi
 void require(int code) {
   if (code == MOSQ_ERR_SUCCESS) return;
   if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
-  throw std::runtime_error("the broker refuses a property with error " + std::to_string(code));
+  throw std::runtime_error("the broker refused a property with error " + std::to_string(code));
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::optional<std::string> property_form_fault() {
     return std::nullopt;
   }
   return std::string(
-             "this broker keeps MQTT properties in a form that this version does not know") +
+             "this broker keeps MQTT properties in a form that this version does not support") +
          needed_broker;
 }
 

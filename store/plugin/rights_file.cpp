@@ -34,9 +34,9 @@ std::expected<rights::Rights, std::string> read_rights_file(const std::string& p
   if (!file.valid() || fstat(file.get(), &state) != 0) {
     return refuse(path, std::string("cannot be read: ") + std::strerror(errno));
   }
-  if (!S_ISREG(state.st_mode)) return refuse(path, "is no regular file");
+  if (!S_ISREG(state.st_mode)) return refuse(path, "is not a regular file");
   if ((state.st_mode & S_IWOTH) != 0) {
-    return refuse(path, "may be written by every user of this machine");
+    return refuse(path, "is writable by every user of this machine");
   }
   const auto text = read_all(file.get(), path);
   if (!text) return std::unexpected(text.error());

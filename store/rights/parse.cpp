@@ -74,10 +74,10 @@ Checked read_limit(const std::string& name, const JsonValue& value, const std::s
                    Quota& limits) {
   if (name == "bytes") {
     const auto size = value.is_text() ? parse_size(value.text) : value.whole;
-    if (!size) return at(place, "must be a number of bytes, as 1000 or \"16MiB\"");
+    if (!size) return at(place, "must be a number of bytes, such as 1000 or \"16MiB\"");
     limits.bytes = *size;
   } else if (name == "keys" || name == "watches") {
-    if (!value.whole) return at(place, "must be a whole number from 0 on");
+    if (!value.whole) return at(place, "must be a whole number, 0 or more");
     (name == "keys" ? limits.keys : limits.watches) = *value.whole;
   } else if (name == "requests_per_second") {
     if (!value.whole || *value.whole < 1 || *value.whole > max_requests_a_second) {
@@ -85,7 +85,7 @@ Checked read_limit(const std::string& name, const JsonValue& value, const std::s
     }
     limits.requests = *value.whole;
   } else {
-    return at(place, "is no limit (keys, bytes, watches and requests_per_second are)");
+    return at(place, "is not a limit (keys, bytes, watches and requests_per_second are)");
   }
   return {};
 }
@@ -112,7 +112,7 @@ std::expected<Entry, std::string> read_entry(const JsonValue& value, const std::
     } else if (name == "limits") {
       read = read_limits(field, own, entry);
     } else {
-      return at(own, "is no field here (keys and limits are)");
+      return at(own, "is not a field here (keys and limits are)");
     }
     if (!read) return std::unexpected(std::move(read.error()));
   }
@@ -159,7 +159,7 @@ std::expected<Rights, std::string> parse_rights(std::string_view document) {
       if (entry) rights.everybody = std::move(*entry);
       if (!entry) read = std::unexpected(std::move(entry.error()));
     } else {
-      return at(json_field({}, name), "is no field here (users, clients and everybody are)");
+      return at(json_field({}, name), "is not a field here (users, clients and everybody are)");
     }
     if (!read) return std::unexpected(std::move(read.error()));
   }

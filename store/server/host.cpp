@@ -119,7 +119,7 @@ unsigned Host::forbid(const std::string& token) {
   admission_.forbid(token);
   for (const auto& [handle, connection] : connections_) {
     if (!connection->session_.open() || connection->token_ != token) continue;
-    connection->session_.disconnect(ReasonCode::not_authorized, "the token has ended");
+    connection->session_.disconnect(ReasonCode::not_authorized, "the token is no longer accepted");
     forget(*connection);
     mark_ready(*connection);
     ++ended;

@@ -319,7 +319,8 @@ bool ServerSession::on_auth(const Frame& frame, std::string_view packet, ServerE
     return fail({ReasonCode::protocol_error, "AUTH is of another authentication method"}), false;
   }
   if (parsed->code != ReasonCode::reauthenticate) {
-    return fail({ReasonCode::protocol_error, "AUTH that begins no re-authentication"}), false;
+    return fail({ReasonCode::protocol_error, "AUTH that does not begin a re-authentication"}),
+           false;
   }
   event.kind = ServerEvent::Kind::authenticate;
   event.authenticate = *parsed;

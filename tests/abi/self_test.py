@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The comparison of exported functions notices what is gone, new or takes something else."""
+"""The comparison of exported functions notices a function that is gone, new or changed."""
 
 import sys
 import unittest

@@ -21,7 +21,7 @@ def exported(library):
 
 
 def functions(text):
-    """The sorted lines of what `nm` has found: functions of ours, each once."""
+    """The sorted lines of what `nm` has found: our functions, each once."""
     found = set()
     for line in text.splitlines():
         _, kind, name = line.split(" ", 2)

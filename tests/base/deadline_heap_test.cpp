@@ -44,7 +44,7 @@ TEST(DeadlineHeap, AnAnsweredItemLeavesFromTheMiddleAndMayComeBack) {
   heap.push(c, 30ms);
   heap.remove(b);
   EXPECT_FALSE(heap.contains(b));
-  heap.remove(b);  // no harm
+  heap.remove(b);  // does no harm
   heap.push(b, 5ms);
   EXPECT_EQ(heap.pop_due(1s), &b);
   EXPECT_EQ(heap.pop_due(1s), &a);

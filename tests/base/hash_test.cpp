@@ -7,8 +7,8 @@
 namespace sheaf {
 namespace {
 
-// Published by xxHash; keys are placed by these functions, so another library version or an own
-// build with other switches must not change them.
+// Published by xxHash. These functions place keys, so another library version or a build with other
+// switches must not change them.
 TEST(Hash, MatchesTheAlgorithmsOfXxHash) {
   EXPECT_EQ(hash64(""), 0x2D06800538D394C2u);
   EXPECT_EQ(hash32(""), 0x02CC5D05u);

@@ -1,4 +1,4 @@
-// Durations in ranges: each within 1 %, whatever it is.
+// Durations in ranges, each accurate to 1 % whatever the duration.
 
 #include "base/histogram.h"
 
@@ -34,7 +34,7 @@ TEST(Histogram, TheMiddleOfARangeIsWithinOnePercentOfEverythingInIt) {
     const std::size_t index = Histogram::index_of(value);
     const double middle =
         static_cast<double>(Histogram::lower_of(index) + Histogram::lower_of(index + 1)) / 2;
-    // Below 128 ns a range is one nanosecond.
+    // Ranges below 128 ns are one nanosecond wide.
     ASSERT_LE(std::abs(middle - static_cast<double>(value)),
               std::max(0.5, 0.01 * static_cast<double>(value)));
   }
@@ -73,12 +73,12 @@ TEST(Histogram, QuantilesAreThoseOfTheSortedDurationsWithinOnePercent) {
   }
 }
 
-// Of few durations a rank that is one too low is another duration.
+// If durations are few, a rank that is one too low is another duration.
 TEST(Histogram, QuantilesOfFewDurationsHaveTheirRank) {
   const auto quantile = [](int durations, double q) {
     Histogram histogram;
     for (int i = 1; i <= durations; ++i) histogram.record(std::chrono::nanoseconds(i));
-    return histogram.snapshot().quantile(q);  // below 64 ns each range is one nanosecond
+    return histogram.snapshot().quantile(q);  // below 128 ns ranges are one nanosecond wide
   };
   EXPECT_EQ(quantile(1, 0.0), 1ns);
   EXPECT_EQ(quantile(1, 0.5), 1ns);

@@ -15,14 +15,13 @@ namespace {
 
 using Count = MoveOnlyFunction<int(int)>;
 
-// How many of its objects live, and how often they moved.
+// The number of living objects, and how often they have moved.
 struct Ledger {
   int alive = 0;
   int moves = 0;
 };
 
-// Adds its number to what it is called with. `Size`: how large it is. May not throw when it moves,
-// or may.
+// Adds its number to its argument. `Size` is its size. A move may throw only if `MayThrow`.
 template <std::size_t Size, bool MayThrow = false>
 class Adder {
  public:

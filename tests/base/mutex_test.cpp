@@ -31,7 +31,7 @@ TEST(Mutex, OneThreadAtATimeHoldsIt) {
   EXPECT_EQ(count, threads * rounds);
 }
 
-// Two threads hand one turn to and fro; a lost notification would end it here.
+// Two threads pass one turn to and fro; a lost notification would hang the test.
 TEST(CondVar, ANotifiedThreadSeesWhatWasChangedUnderTheMutex) {
   constexpr int rounds = 20'000;
   Mutex mutex;

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 TEST(Parker, APermitThatIsThereIsTakenWithoutASleep) {
   Parker parker;
   parker.unpark();
-  parker.unpark();  // is one permit
+  parker.unpark();  // still one permit
   parker.park();
   EXPECT_FALSE(parker.park_for(1ms));
 }
@@ -35,8 +35,8 @@ TEST(Parker, YieldingTakesNoPermit) {
   EXPECT_TRUE(parker.park_for(0ms));
 }
 
-// Whichever comes first, the permit, the yields, the sleep: nobody sleeps on, and whoever has been
-// let go may be gone.
+// Whatever comes first, the permit, the yields or the sleep: no thread sleeps too long, and a
+// released thread may be gone.
 TEST(Parker, EachPermitLetsOneSleeperGo) {
   constexpr int rounds = 20'000;
   Parker back;

@@ -36,7 +36,7 @@ TEST(Random, TakesEveryWordOfTheSeedIntoAccount) {
   }
 }
 
-// What is left over of a word is not drawn again.
+// The remaining bytes of a word are not drawn again.
 TEST(Random, FillsAnyNumberOfBytes) {
   Random whole(7);
   Random parts(7);

@@ -74,11 +74,12 @@ TEST(ErrorMessage, CutsAnEndlessText) {
 TEST(ErrorWhy, SaysCauseHistoryEffectAndWhatToDo) {
   Error error{Outcome::unknown, Reason::connection_lost, "b1:1883", 12ms, ""};
   error.history = "is down since 1.00 s (Connection refused)";
-  EXPECT_EQ(error.why(),
-            "unknown: connection lost after 12.0 ms at b1:1883. The connection ended while the "
-            "request was on it. b1:1883 is down since 1.00 s (Connection refused). The request was "
-            "sent: it may have been carried out, or be carried out later. See the server's log for "
-            "restarts and closed connections.");
+  EXPECT_EQ(
+      error.why(),
+      "unknown: connection lost after 12.0 ms at b1:1883. The connection ended while the request "
+      "was in flight. b1:1883 is down since 1.00 s (Connection refused). The request was "
+      "sent: it may have been carried out, or be carried out later. Check the server's log for "
+      "restarts and closed connections.");
   EXPECT_EQ(error.origin(), Origin::network);
 }
 

@@ -9,7 +9,7 @@
 namespace sheaf {
 namespace {
 
-// What /proc/self/smaps says of the mapping that `address` lies in: the line VmFlags.
+// The line VmFlags in /proc/self/smaps for the mapping of `address`.
 std::string flags_of(const void* address) {
   std::ifstream maps("/proc/self/smaps");
   const auto at = reinterpret_cast<std::uintptr_t>(address);

@@ -1,4 +1,4 @@
-// The words of each command, checked.
+// The arguments of each command, and the checks on them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ TEST(CliArguments, ConditionsExcludeEachOther) {
   EXPECT_EQ(parsed<SetWords>(with_servers({"set", "k", "v", "--if-present"})).condition,
             SetCondition::if_present);
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--if-present", "--if-absent"})),
-            "--if-absent and --if-present are both given: one condition holds.");
+            "--if-absent and --if-present are both given: give only one condition.");
   EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--if-version", "7"})).if_version,
             Version{"7"});
   refused(with_servers({"del", "k", "--if-version", "7", "--if-value", "v"}));
@@ -210,14 +210,15 @@ TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
   EXPECT_EQ(pushed({"--", "-n", "-v", "[x]", ""}).values, (Words{"-v", "[x]", ""}));
   EXPECT_THAT(refused(with_servers({"list", "pop", "jobs"})), HasSubstr("pop"));
   EXPECT_EQ(refused(with_servers({"list", "push", "jobs"})),
-            "list push wants NAME VALUE...|-. See sheaf help list push.");
+            "list push expects NAME VALUE...|-. See sheaf help list push.");
   EXPECT_THAT(refused(with_servers({"list", "remove", "jobs", "1.5"})), HasSubstr("index"));
   EXPECT_EQ(refused(with_servers({"list", "clear", "jobs", "x"})),
-            "list clear wants NAME, not also \"x\". See sheaf help list clear.");
+            "list clear expects NAME, not also \"x\". See sheaf help list clear.");
   EXPECT_EQ(refused(with_servers({"bench", "x"})),
-            "bench wants no argument, not \"x\". See sheaf help bench.");
-  EXPECT_EQ(refused({"ring", "memcached://a"}), "--diff and two URIs, OLD and NEW, go together.");
-  EXPECT_EQ(refused(with_servers({"exec"})), "exec wants CMD. See sheaf help exec.");
+            "bench expects no argument, not \"x\". See sheaf help bench.");
+  EXPECT_EQ(refused({"ring", "memcached://a"}),
+            "--diff needs two URIs, OLD and NEW, and URIs need --diff.");
+  EXPECT_EQ(refused(with_servers({"exec"})), "exec expects CMD. See sheaf help exec.");
   EXPECT_EQ(refused({"dev", "--redis", "3", "--port", "65535"}),
             "--port must be a number from 1 to 65533: each of the 3 servers has a port.");
   EXPECT_THAT(refused(with_servers({"list"})), HasSubstr("push, insert"));
@@ -398,7 +399,7 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
               ElementsAre("make", "-j", "--brokers"));
 }
 
-// All of it as text, or the early exit.
+// The whole line as text, or the early exit.
 std::string shown(const std::expected<ParsedLine, EarlyExit>& line) {
   if (!line)
     return "exit " + std::to_string(static_cast<int>(line.error().code)) + " " + line.error().text;
@@ -409,7 +410,8 @@ std::string shown(const std::expected<ParsedLine, EarlyExit>& line) {
   return out;
 }
 
-// Each line after each other one, with everything that a line can leave behind.
+// Parses each line after every other one; together they use everything a line can leave in a
+// parser.
 TEST(CliArguments, AParserForgetsTheLineBefore) {
   const std::vector<Words> lines = {
       {"--servers", "u", "--timeout", "9s", "--json", "get", "k", "--fence", "f", "--ttl", "1s"},

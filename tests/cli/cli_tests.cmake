@@ -6,7 +6,7 @@ if(TARGET sheaf_cli)
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
     set(cli_modules test_metrics test_one_process test_terminal)
-    if(TARGET sheaf_test_broker)  # a mosquitto is there
+    if(TARGET sheaf_test_broker)  # mosquitto is installed
       list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()
     if(TARGET sheaf_test_memcached)
@@ -33,13 +33,13 @@ if(TARGET sheaf_cli)
       endif()
       set_tests_properties(cli.test_tls PROPERTIES ENVIRONMENT "${environment}")
     endif()
-    # Whether Garnet and Valkey are there is found out when these run.
+    # These find out at run time if Garnet and Valkey are installed.
     set_tests_properties(cli.test_dev_garnet cli.test_dev_valkey PROPERTIES
                          SKIP_REGULAR_EXPRESSION ": Skipped")
   endif()
 endif()
 
-# Samples run on stores of their own; on brokers samples/quickstart.sh runs them.
+# The samples run on their own stores here; samples/quickstart.sh runs them on brokers.
 foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling multi_broker_cache
         fenced_writes active_standby work_list thermostat event_loop own_loop asio_all
         tracing)
@@ -48,7 +48,7 @@ foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling mult
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)
   endif()
 endforeach()
-# Those that take a URI, on memcached servers that the program starts.
+# The samples that take a URI, on memcached servers that the program starts.
 if(TARGET thermostat AND TARGET sheaf_cli AND TARGET sheaf_test_memcached AND Python3_FOUND)
   add_test(NAME samples.on_memcached
            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
@@ -56,7 +56,7 @@ if(TARGET thermostat AND TARGET sheaf_cli AND TARGET sheaf_test_memcached AND Py
   set_tests_properties(samples.on_memcached PROPERTIES TIMEOUT 300
                        ENVIRONMENT "SHEAF_SAMPLES=$<TARGET_FILE_DIR:thermostat>")
 endif()
-# This one starts memcached servers by the program.
+# This sample starts memcached servers with the program.
 if(TARGET stale_after_return AND TARGET sheaf_cli AND TARGET sheaf_test_memcached)
   add_test(NAME samples.stale_after_return
            COMMAND stale_after_return "$<TARGET_FILE:sheaf_cli>")

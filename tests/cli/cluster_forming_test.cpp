@@ -1,4 +1,4 @@
-// What servers are sent so that they become a cluster, by what they say.
+// The commands that make servers a cluster, depending on what the servers report.
 
 #include "cli/dev/cluster_forming.h"
 
@@ -14,13 +14,13 @@ using protocol::resp::Role;
 using protocol::resp::TopologyNode;
 using protocol::resp::TopologyView;
 
-constexpr std::size_t three_servers = 3;  // two primaries and a replica of the first
+constexpr std::size_t three_servers = 3;  // two primaries, and a replica of the first
 
 ClusterPlan plan() {
   return {.servers = {{7001, 17001}, {7002, 7002}, {7003, 17003}}, .primaries = 2};
 }
 
-// What server `index` says when it knows `known`, in their roles if `formed`.
+// The report of server `index` when it knows `known`, with their roles if `formed`.
 TopologyView says(std::size_t index, const std::vector<std::size_t>& known, bool prepared = true,
                   bool formed = false) {
   TopologyView view;

@@ -26,7 +26,7 @@ inline CommandLine parsed_line(const WordList& words) {
   return line ? *line : CommandLine{};
 }
 
-// The words of a command, as it reads them.
+// A command's own words, as the command reads them.
 template <class Words>
 Words parsed(const WordList& words) {
   const CommandLine line = parsed_line(words);
@@ -35,7 +35,7 @@ Words parsed(const WordList& words) {
   return own != nullptr ? *own : Words{};
 }
 
-// The sentence; empty: it is allowed.
+// The refusal's sentence; empty if the line is allowed.
 inline std::string refusal_of(const WordList& words) {
   const auto line = parse_line(words);
   return line ? "" : line.error().text;

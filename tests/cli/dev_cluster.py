@@ -1,4 +1,4 @@
-"""What the clusters of `sheaf dev` have in common, as cases for each kind."""
+"""Test cases that all clusters of `sheaf dev` share, whatever their kind."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from test_watch import Watch
 
 
 def ask(node, *words):
-    """One command to a server; its reply, without the first character, as text."""
+    """Sends one command to a server; returns its reply, without the first character, as text."""
     host, port = node.split(":")
     with socket.create_connection((host, int(port)), timeout=harness.LONGEST) as server:
         server.sendall(b"*%d\r\n" % len(words))
@@ -25,8 +25,8 @@ def ask(node, *words):
 
 
 def missing(kind, module):
-    """Why there is no server of this kind, for unittest.skipIf; None if there is one. Says it as
-    GoogleTest does, which tests/run.sh repeats."""
+    """The reason why there is no server of this kind, for unittest.skipIf; None if there is one.
+    Prints it as GoogleTest does, which tests/run.sh repeats."""
     program, variable = kind + "-server", kind.upper() + "_SERVER"
     path = os.environ["PATH"] + ":/usr/bin:/usr/local/bin"
     if os.environ.get(variable) or shutil.which(program, path=path):
@@ -37,7 +37,7 @@ def missing(kind, module):
 
 
 class Cluster:
-    """To be mixed into a case; `kind` is the option without its dashes."""
+    """A mix-in for test cases; `kind` is the option without its dashes."""
 
     kind = None
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-// A tree of files that goes with the test.
+// A tree of files that is removed with the test.
 class DevFiles : public testing::Test {
  protected:
   DevFiles() {
@@ -107,7 +107,7 @@ TEST(DevConfiguration, RootKeepsItsRightToReadThePluginAndOptionsFollowThePlugin
   EXPECT_THAT(text, HasSubstr("plugin /p.so\nplugin_opt_spelling page\n"));
 }
 
-// With as few threads as processors it answers no request for seconds while slots move.
+// A Garnet with only as many threads as processors answers no request for seconds while slots move.
 TEST(GarnetArguments, AGarnetHasThreadsForRequestsThatWait) {
   const auto words = garnet_arguments(7'000, "/data", false);
   const auto option = std::ranges::find(words, "--minthreads");

@@ -34,7 +34,7 @@ def program_words(*words):
 
 
 def wait_until(true, what, seconds=60):
-    """Asks again until `true()` holds. Each question starts a process, which is pause enough."""
+    """Calls `true()` until it holds. Each call starts a process, which is pause enough."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
@@ -102,14 +102,14 @@ class Dev:
 
 
 class LockedBroker:
-    """A mosquitto that lets nobody in without the password of `user`; as a context. `listener`
-    has lines for its listener."""
+    """A mosquitto, as a context, that requires the password of `user`. `listener` has lines for its
+    listener."""
 
     def __init__(self, folder, user, password, listener=""):
         passwords = os.path.join(folder, "passwords")
         subprocess.run(["mosquitto_passwd", "-c", "-b", passwords, user, password], check=True,
                        stderr=subprocess.DEVNULL)
-        # Reserved as `sheaf dev` does it: bound, but not listening.
+        # Reserved as `sheaf dev` does it: bound but not listening.
         self.reserved = socket.socket()
         self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.reserved.bind(("127.0.0.1", 0))
@@ -120,7 +120,7 @@ class LockedBroker:
             out.write("listener %s 127.0.0.1\nallow_anonymous false\nlog_dest stderr\n"
                       "password_file %s\n%s" % (self.node.rsplit(":", 1)[1], passwords, listener))
         path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
-        # A plugin that was built with a sanitizer needs its runtime first.
+        # A plugin built with a sanitizer needs its runtime to be loaded first.
         preload = os.environ.get("SHEAF_BROKER_PRELOAD")
         more = {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"} if preload else {}
         self.process = subprocess.Popen([shutil.which("mosquitto", path=path), "-c", configuration],
@@ -147,7 +147,7 @@ class Case(unittest.TestCase):
         return sheaf("--servers", self.uri, *words, stdin=stdin, **more)
 
     def ends(self, code, *words, stdin=b"", **more):
-        """Runs on `uri`; the exit code is `code`; returns standard output."""
+        """Runs on `uri`, expects the exit code `code`, and returns standard output."""
         done = self.run_on(*words, stdin=stdin, **more)
         self.assertEqual(done.returncode, code, (words[:2], done.stdout[:500], done.stderr[:500]))
         if code in (USAGE, FAILED):
@@ -155,14 +155,14 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def assert_sentences(self, err):
-        """One or more lines for people, each a printable sentence after the program's name."""
+        """Expects lines for people, each a printable sentence after the program's name."""
         self.assertTrue(err.endswith(b".\n"), err)
         for line in err.splitlines():
             self.assertTrue(line.startswith(b"sheaf: "), err)
             self.assertTrue(line.decode("ascii").isprintable(), err)
 
     def refused(self, *words, says, stdin=b""):
-        """The program ends with exit code 2, one sentence, and nothing on standard output."""
+        """Expects exit code 2, one sentence, and nothing on standard output."""
         done = sheaf(*words, stdin=stdin)
         self.assertEqual(done.returncode, USAGE, (words, done.stderr))
         self.assertEqual(done.stdout, b"")
@@ -188,7 +188,7 @@ class OnDev(Case):
 
 
 class CaseWithFolder(Case):
-    """Temporary files go to a folder of the test's own, which goes with it."""
+    """Temporary files are put in a folder of the test's own, which is removed with the test."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -197,7 +197,7 @@ TEST(CliTabLines, TheFirstLineDecidesTheForm) {
   EXPECT_EQ(form_of_line(json_value("a\tb", value_of("c\td"))), LineForm::json);
   EXPECT_EQ(form_of_line("nonsense"), LineForm::json);
   EXPECT_EQ(form_of_line("{\"key\":\"a\",\t\"value\":\"b\"}").error(),
-            "is JSON with a tab in it; with --json it is read as such");
+            "is JSON that contains a tab; use --json to read it as JSON");
 }
 
 }  // namespace

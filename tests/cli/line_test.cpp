@@ -1,4 +1,4 @@
-// What is made from the rows of commands: help, manual page, completions.
+// The texts generated from the command rows: help, manual page, completions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(CliTable, ARowSaysWhatItLacks) {
             "why it refuses options");
 }
 
-// The words of a command line of the program, up to what the shell itself reads.
+// The words of an example command line, up to the first thing that the shell itself interprets.
 WordList words_of_example(std::string_view line) {
   line = line.substr(0, line.find(')'));
   WordList words;
@@ -174,7 +174,7 @@ TEST(CliHelp, TheOverviewHasEveryCommandAndEachItsOptions) {
   }
 }
 
-// docs/cli.md is written by hand, and lacks no word of the table.
+// docs/cli.md is written by hand. It must have every word of the table.
 TEST(CliPage, HasEveryCommandOptionAndVariable) {
   std::ifstream file(SHEAF_TEST_DOCS "/cli.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});

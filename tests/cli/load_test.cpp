@@ -1,4 +1,5 @@
-// top and bench: their arguments, what they make of samples and measurements, and how that looks.
+// top and bench: their arguments, what they compute from samples and measurements, and their
+// output.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,12 +40,12 @@ TEST(Load, ArgumentsHaveLimitsThatTheSentenceNames) {
   EXPECT_EQ(refusal_of({"bench", "--reads", "101"}), "--reads must be a number from 0 to 100.");
   EXPECT_EQ(refusal_of({"bench", "--callers", "0"}), "--callers must be a number from 1 to 256.");
   EXPECT_EQ(refusal_of({"bench", "--time", "1ms"}),
-            "--time must be 100ms to 24h, an integer and ms, s, m or h.");
+            "--time must be 100ms to 24h, an integer followed by ms, s, m or h.");
   EXPECT_EQ(refusal_of({"bench", "--time", "1s", "--count", "5"}),
-            "--count and --time are both given: one of them ends the load.");
+            "--count and --time are both given: give only one of them.");
   EXPECT_EQ(parsed<TopWords>({"top", "--interval", "500ms"}).interval, 500ms);
   EXPECT_EQ(refusal_of({"top", "--interval", "2"}),
-            "--interval must be 100ms to 1h, an integer and ms, s, m or h.");
+            "--interval must be 100ms to 1h, an integer followed by ms, s, m or h.");
   EXPECT_EQ(refusal_of({"top", "--count", "x"}), "--count must be a number from 1 to 1000000000.");
 }
 
@@ -198,7 +199,7 @@ TEST(Bench, TheReportFitsTheTerminalAndNamesFailures) {
   EXPECT_THAT(text, HasSubstr("6 keys in 2.00 s, 3 a second"));
   EXPECT_THAT(text, HasSubstr("100.00 % of the reads were hits"));
   EXPECT_THAT(text, HasSubstr("get: 3 not sent"));
-  EXPECT_THAT(text, HasSubstr("5 operations began late"));
+  EXPECT_THAT(text, HasSubstr("5 operations started late"));
   EXPECT_EQ(result.failed(), 3u);
 }
 

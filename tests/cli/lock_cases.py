@@ -1,4 +1,5 @@
-"""What `sheaf lock` does on every kind of endpoint. A test case beside it has `dev` and `uri`."""
+"""Tests of `sheaf lock` for every kind of endpoint. A test case that mixes them in has `dev` and
+`uri`."""
 
 import json
 import os
@@ -11,7 +12,7 @@ from harness import DONE, NEGATIVE, program_words, wait_until
 
 NOT_ACQUIRED, LOST = 75, 76
 PYTHON = sys.executable
-# Says that it runs, ends when its standard input does.
+# Prints that it runs, and ends when its standard input does.
 WAITING = [PYTHON, "-c", "import sys; print('runs', flush=True); sys.stdin.read()"]
 
 
@@ -22,7 +23,8 @@ class LockCases:
         return self.run_on("lock", name, *options, "--", *command)
 
     def start(self, name, *options, command=None):
-        """A lock that is held when this returns, until its standard input is closed."""
+        """Starts a command under a lock. It is held on return, until the standard input is
+        closed."""
         process = subprocess.Popen(
             program_words("--servers", self.uri, "lock", name, *options, "--",
                           *(command or WAITING)),
@@ -34,7 +36,7 @@ class LockCases:
 
     def ended(self, process, code):
         if code == LOST:
-            process.wait(timeout=60)  # before its standard input is closed
+            process.wait(timeout=60)  # ends before its standard input is closed
         _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, code, said)
         return said

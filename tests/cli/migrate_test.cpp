@@ -1,4 +1,4 @@
-// migrate: its arguments, the lines of memcached's list of keys, and what counters tell.
+// migrate: its arguments, the lines of memcached's list of keys, and the counters it reads.
 
 #include <gtest/gtest.h>
 
@@ -29,12 +29,12 @@ TEST(Migrate, ArgumentsAreChecked) {
   EXPECT_EQ(refusal_of_migrate({"--back", "--until", "after"}),
             "--until with --back must be one of: drain, switched, restore, mirror, before.");
   EXPECT_EQ(refusal_of_migrate({"--settle", "10ms"}),
-            "--settle must be 100ms to 1h, an integer and ms, s, m or h.");
+            "--settle must be 100ms to 1h, an integer followed by ms, s, m or h.");
   EXPECT_EQ(refusal_of_migrate({"--servers", "memcached://c"}),
-            "--servers is not for migrate: its servers are those of --from and --to.");
+            "--servers is not for migrate: its servers are given with --from and --to.");
   EXPECT_EQ(refusal_of_migrate({"--callers", "0"}), "--callers must be a number from 1 to 256.");
   EXPECT_EQ(refusal_of({"migrate", "--from", "memcached://a"}),
-            "migrate needs --to: the URI of the servers that take it over.");
+            "migrate needs --to: the URI of the servers that take over the cache.");
 }
 
 TEST(DumpLine, KeysAreDecoded) {

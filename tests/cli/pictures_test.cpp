@@ -163,7 +163,7 @@ TEST(CliNodes, ServersThatDecideHaveRolesEpochsAndSlots) {
             "  b:1  replica  not asked     -     -      0  -\n");
 }
 
-// Where addresses are as long as they get, and slots as scattered.
+// Addresses as long as possible, and slots as scattered as possible.
 TEST(CliNodes, TheTableOfAClusterFitsATerminal) {
   std::vector<NodeReport> reports;
   std::vector<ClusterServer> servers;

@@ -1,4 +1,4 @@
-// Which servers the program works with.
+// How the program finds the servers that it works with.
 
 #include "cli/line/servers.h"
 
@@ -46,8 +46,8 @@ TEST_F(CliServers, TheFirstPlaceThatNamesThemCounts) {
   GlobalArguments global;
   Environment environment;
   EXPECT_EQ(host_of(choose_servers(global, environment)),
-            "no servers are named: by --servers URI or --config FILE, by SHEAF_SERVERS or "
-            "SHEAF_CONFIG, or by the file ~/.config/sheaf.json");
+            "no servers are named: use --servers URI or --config FILE, SHEAF_SERVERS or "
+            "SHEAF_CONFIG, or the file ~/.config/sheaf.json");
   environment.own_file = folder_ / "sheaf.json";
   EXPECT_THAT(host_of(choose_servers(global, environment)), HasSubstr(environment.own_file));
   file("sheaf.json", one("of-own-file"));
@@ -68,8 +68,8 @@ TEST_F(CliServers, AFileOfSeveralClustersHasADefaultOrIsAsked) {
   global.config = file("two.json", two);
   EXPECT_EQ(host_of(choose_servers(global, {})),
             global.config +
-                " has several clusters, and none is named \"default\": --cluster NAME "
-                "or SHEAF_CLUSTER must say which of \"a\", \"b\"");
+                " has several clusters, and none is named \"default\": choose one with --cluster "
+                "NAME or SHEAF_CLUSTER from \"a\", \"b\"");
   global.cluster = "b";
   EXPECT_EQ(host_of(choose_servers(global, {})), "host-b");
   Environment environment;
@@ -90,7 +90,7 @@ TEST_F(CliServers, WhoNamesAClusterMeansAFileAndNotTheEnvironmentsServers) {
   Environment environment;
   environment.servers = "mqtt://of-env";
   EXPECT_THAT(host_of(choose_servers(global, environment)),
-              HasSubstr("--cluster asks for a configuration file"));
+              HasSubstr("--cluster needs a configuration file"));
   environment.own_file = file("sheaf.json", two);
   EXPECT_EQ(host_of(choose_servers(global, environment)), "host-b");
 }

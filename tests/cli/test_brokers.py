@@ -90,7 +90,7 @@ class Conditions(OnBrokers):
         self.ends(DONE, "set", "once", "a", "--if-absent")
         done = self.run_on("set", "once", "a", "--if-absent")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b""))
-        self.assertIn(b"once: not stored, the key is there already on ", done.stderr)
+        self.assertIn(b"once: not stored, the key already exists on ", done.stderr)
         rows = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
         self.assertFalse(rows[0]["stored"])
         self.assertEqual(self.ends(DONE, "get", "once"), b"a")
@@ -151,7 +151,7 @@ class Batches(OnBrokers):
             key = row["key"].encode() if "key" in row else base64.b64decode(row["key_base64"])
             back[key] = row["value"].encode()
         self.assertEqual(back, items)
-        # What mget prints is what mset reads.
+        # mset reads what mget prints.
         lines = self.ends(DONE, "mget", "--json", "-", stdin=keys)
         self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
 
@@ -250,9 +250,9 @@ class Outages(OnBrokers):
 
 class DeadBroker(Outages):
     def test_a_stopped_broker_fails_its_own_keys_only_and_all_are_back_when_it_goes_on(self):
-        """Here the broker is killed, and dev says so and goes on with the others."""
+        """Here the broker is killed; dev reports that and continues with the others."""
         self.dev.kill(self.lost)
-        self.dev.wait_for_note(("broker %s was ended by signal 9" % self.lost).encode())
+        self.dev.wait_for_note(("broker %s was terminated by signal 9" % self.lost).encode())
         self.check_partial()
         lines = b"".join(b'{"key":"%s","value":"v"}\n' % key for key in self.keys)
         out = self.ends(FAILED, "mset", "-", stdin=lines)

@@ -1,4 +1,4 @@
-"""`sheaf dev`: what it starts, says and leaves behind."""
+"""`sheaf dev`: what it starts, prints and leaves."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`sheaf dev --garnet`: a cluster of garnet-servers, where they are installed."""
+"""`sheaf dev --garnet`: a cluster of garnet-servers, if they are installed."""
 
 import unittest
 

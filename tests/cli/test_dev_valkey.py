@@ -1,4 +1,4 @@
-"""`sheaf dev --valkey`: a cluster of valkey-servers, where they are installed."""
+"""`sheaf dev --valkey`: a cluster of valkey-servers, if they are installed."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Commands of the server's own, and what the program says of a cluster of redis-servers."""
+"""The servers' own commands, and what the program reports about a cluster of redis-servers."""
 
 import json
 
@@ -88,7 +88,7 @@ class Exec(OnACluster):
         self.assertEqual(ports, {node.rsplit(":", 1)[1] for node in self.dev.nodes[:3]})
         done = self.sheaf("exec", "--node", "127.0.0.1:1", "PING")
         self.assertEqual(done.returncode, USAGE)
-        self.assertIn(b"127.0.0.1:1 is no node of the cluster", done.stderr)
+        self.assertIn(b"127.0.0.1:1 is not a node of the cluster", done.stderr)
 
 
 class Map(OnACluster):

@@ -68,13 +68,13 @@ class Lists(OnDev):
 
     def test_wrong_words_are_one_sentence(self):
         for words, says in ((["list"], "push, insert"), (["list", "push"], "NAME"),
-                            (["list", "push", "l"], "push wants NAME"),
+                            (["list", "push", "l"], "push expects NAME"),
                             (["list", "pop", "l"], "pop"),
-                            (["list", "insert", "l", "0"], "insert wants NAME"),
+                            (["list", "insert", "l", "0"], "insert expects NAME"),
                             (["list", "remove", "l", "x"], "index"),
-                            (["list", "range", "l", "0"], "range wants NAME"),
+                            (["list", "range", "l", "0"], "range expects NAME"),
                             (["list", "range", "l", "0", "99999999999999999999"], "index"),
-                            (["list", "len", "l", "x"], "len wants NAME"),
+                            (["list", "len", "l", "x"], "len expects NAME"),
                             (["list", "len", ""], "name")):
             self.refused("--servers", self.uri, *words, says=says)
 

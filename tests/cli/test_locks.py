@@ -1,4 +1,4 @@
-"""`sheaf lock` and `sheaf get --fence`, with real brokers."""
+"""`sheaf lock` and `sheaf get --fence` with real brokers."""
 
 import subprocess
 import time

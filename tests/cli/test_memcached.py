@@ -51,7 +51,7 @@ class Memcached(harness.OnDev):
         self.assertEqual(self.ends(DONE, "get", "t", "--touch", "1h"), b"abc")
         done = self.run_on("set", "t", "old", "--if-version", version)
         self.assertEqual(done.returncode, NEGATIVE)
-        self.assertIn(b"not at this version", done.stderr)
+        self.assertIn(b"does not have this version", done.stderr)
         self.ends(NEGATIVE, "del", "t", "--if-version", version)
         version = json.loads(self.ends(DONE, "get", "t", "--json"))["version"]
         self.ends(DONE, "set", "t", "new", "--if-version", version)
@@ -64,7 +64,7 @@ class Memcached(harness.OnDev):
         self.ends(USAGE, "getset", "t", "x")
 
     def test_a_million_keys_take_little_memory(self):
-        # A process of its own, whose largest size the kernel keeps.
+        # A separate process, so that the kernel keeps its largest size.
         script = ("import resource, subprocess, sys\n"
                   "done = subprocess.run(sys.argv[1:])\n"
                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
@@ -108,11 +108,11 @@ class Memcached(harness.OnDev):
                          b'{"key":"touched","touched":true}\n')
 
     def items_of(self, list_name):
-        """The keys of a list's items, as its server reports them."""
+        """The keys of a list's items, as the server reports them."""
         node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
         host, port = node.split(":")
         with socket.create_connection((host, int(port)), timeout=10) as server:
-            # By the hash table: a walk by age passes over items that the server moves meanwhile.
+            # By the hash table, because a walk by age skips items that the server moves meanwhile.
             server.sendall(b"lru_crawler metadump hash\r\n")
             dump = b""
             while not dump.endswith(b"END\r\n"):
@@ -161,7 +161,7 @@ class Memcached(harness.OnDev):
             self.assertEqual(sheaf("--servers", "embedded://1", *words).returncode, USAGE)
 
     def test_servers_are_those_that_a_configuration_endpoint_lists(self):
-        # A memcached that keeps the list under the key of the older form.
+        # A memcached that has the list under its key in the older form.
         endpoint, *listed = self.dev.nodes
         words = " ".join("localhost|%s|%s" % tuple(node.split(":")) for node in listed)
         self.assertEqual(sheaf("--servers", "memcached://" + endpoint, "set",
@@ -178,7 +178,7 @@ class Memcached(harness.OnDev):
         self.uri = "memcached+elasticache://" + self.dev.nodes[1]
         done = self.run_on("get", "k")
         self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
-        self.assertIn(b"is no configuration endpoint", done.stderr)
+        self.assertIn(b"is not a configuration endpoint", done.stderr)
         self.assert_sentences(done.stderr)
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
@@ -212,7 +212,7 @@ class Development(harness.CaseWithFolder):
         with Dev(memcached=2) as dev:
             dead, alive = dev.nodes
             dev.kill(dead)
-            dev.wait_for_note(b"was ended by signal 9")
+            dev.wait_for_note(b"was terminated by signal 9")
             for i in range(20):
                 key = "k%d" % i
                 owner = sheaf("--servers", dev.uri, "locate", key).stdout.split()[1].decode()

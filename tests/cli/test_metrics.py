@@ -1,4 +1,4 @@
-"""What the program writes for Prometheus, read by Prometheus' own library for Python."""
+"""The program's output for Prometheus, read by Prometheus' own library for Python."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 """migrate between memcached servers that `dev` runs: the whole way, the way back, what is refused,
-interruptions. What programs see meanwhile is in tests/live/migration."""
+interruptions. tests/live/migration tests what programs see meanwhile."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from harness import DONE, FAILED, USAGE, sheaf
 
 
 def memcached(case, *words):
-    """Runs a memcached with these options until the test ends; its URI."""
+    """Runs a memcached with these options until the test ends; returns its URI."""
     with socket.socket() as reserved:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reserved.bind(("127.0.0.1", 0))
@@ -43,7 +43,7 @@ class Migrate(harness.CaseWithFolder):
         return os.path.join(self.folder.name, name)
 
     def words(self, *more, old=None, new=None):
-        # A call that a busy machine does not get done in time would count as failed.
+        # A call that times out because the machine is busy would count as failed.
         fleets = [uri + ("&" if "?" in uri else "?") + "timeout=30s"
                   for uri in (old or self.old.uri, new or self.new.uri)]
         return ("migrate", "--from", fleets[0], "--to", fleets[1], "--state", self.state,
@@ -79,7 +79,7 @@ class Migrate(harness.CaseWithFolder):
         done = sheaf(*self.words("--back"))
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"the cache has moved", done.stderr)
-        # The run before may have been killed before programs could follow.
+        # The previous run may have been killed before programs could follow.
         with open(self.state, "w", encoding="utf-8") as file:
             file.write('{"stage":"after","settle":"1s"}')
         begun = time.monotonic()
@@ -135,7 +135,7 @@ class Migrate(harness.CaseWithFolder):
                 file.write(text)
             done = sheaf(*self.words(*words))
             self.assertEqual(done.returncode, USAGE, (stage, words, done.stdout))
-            self.assertIn(b"leads there from the present stage, which is " + stage.encode(),
+            self.assertIn(b"leads there from the current stage, which is " + stage.encode(),
                           done.stderr)
             with open(self.state, encoding="utf-8") as file:
                 self.assertEqual(file.read(), text)
@@ -182,7 +182,7 @@ class Migrate(harness.CaseWithFolder):
         large = '{"key":"large","value":"%s"}\n' % ("v" * 2_000_000)
         sheaf("--servers", old, "mset", "-", stdin=large.encode())
         done = sheaf(*self.words(old=old))
-        self.assertEqual(done.returncode, FAILED, done.stderr)  # it may have room for all we know
+        self.assertEqual(done.returncode, FAILED, done.stderr)  # for all the program knows, it fits
         self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
         done = sheaf(*self.words(old=old, new=self.new.uri + "?item_size=4194304"))
         self.assertEqual(done.returncode, DONE, done.stderr)
@@ -259,7 +259,7 @@ class Migrate(harness.CaseWithFolder):
              b"--to: a cache cannot move with failover=rehash"),
             (self.words("--keys", "none"), b"none: No such file"),
             (self.words("--empty-to", new=self.old.uri),
-             b" is a server of --from and of --to"),
+             b" is a server of both --from and --to"),
         ]
         for words, text in refused:
             done = sheaf(*words)
@@ -268,7 +268,7 @@ class Migrate(harness.CaseWithFolder):
         self.migrate("--until", "mirror")
         done = sheaf(*self.words(old=self.new.uri, new=self.old.uri))
         self.assertEqual(done.returncode, USAGE)
-        self.assertIn(b"is of a migration with other servers in --from", done.stderr)
+        self.assertIn(b"belongs to a migration with other servers in --from", done.stderr)
 
     def test_a_server_that_is_away_stops_it_in_its_stage_and_it_goes_on_later(self):
         self.fill(self.old.uri, 50)
@@ -289,11 +289,11 @@ class Migrate(harness.CaseWithFolder):
                                "the file is there")
             second = sheaf(*self.words())
             self.assertEqual(second.returncode, USAGE)
-            self.assertIn(b"another run works with it", second.stderr)
+            self.assertIn(b"another run is using it", second.stderr)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, err), (128 + signal.SIGINT, b""))
-        self.assertIn(b"It stops in the stage mirror. The same command goes on", out)
+        self.assertIn(b"It stops in the stage mirror. The same command continues", out)
 
     def test_a_server_that_answers_something_else_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -1,4 +1,4 @@
-"""What needs no broker: usage, configuration, output that fails, stores inside the process."""
+"""Everything that needs no broker: usage, configuration, output that fails, embedded stores."""
 
 import json
 import os

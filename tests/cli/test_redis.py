@@ -1,5 +1,5 @@
-"""Commands that are for all kinds of servers, on a cluster of redis-servers from `sheaf dev`, and
-on a server that wants a user and a password."""
+"""Commands for all kinds of servers, on a cluster of redis-servers from `sheaf dev`, and on a
+server that requires a user and a password."""
 
 import json
 import os
@@ -59,7 +59,7 @@ class Redis(harness.OnDev):
         if b"syntax error" in done.stderr:
             self.skipTest("this Redis is older than 7")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b"c"))
-        self.assertIn(b"g: not stored, the key is there already on ", done.stderr)
+        self.assertIn(b"g: not stored, the key already exists on ", done.stderr)
         self.assertEqual(self.ends(DONE, "get", "g"), b"c")
         self.ends(DONE, "del", "g")
         self.assertEqual(self.ends(DONE, "getset", "g", "e", "--if-absent"), b"")
@@ -171,11 +171,11 @@ class Seeds(harness.Case):
 
 
 class LockedRedis:
-    """A redis-server, alone, that lets only `app` in, with the password `p@ss`; as a context."""
+    """A single redis-server that lets only `app` in, with the password `p@ss`; as a context."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
-        # Reserved as `sheaf dev` does it: bound, but not listening.
+        # Reserved as `sheaf dev` does it: bound but not listening.
         self.reserved = socket.socket()
         self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.reserved.bind(("127.0.0.1", 0))
@@ -250,7 +250,7 @@ class Login(harness.Case):
                          env={**os.environ, "SHEAF_PASSWORD": "p@ss"})
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
             self.assert_sentences(done.stderr)
-            self.assertIn(b"both are given", done.stderr)
+            self.assertIn(b"is given both by", done.stderr)
             self.assertNotIn(b"p@ss", done.stderr)
             missing = os.path.join(folder, "missing")
             done = sheaf("--servers", user, "--password-file", missing, "get", "f")

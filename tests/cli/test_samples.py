@@ -1,4 +1,5 @@
-"""The samples on memcached servers: each does what it shows, or says in one sentence why not."""
+"""The samples on memcached servers: each does what it shows, or says in one sentence why it
+cannot."""
 
 import json
 import os
@@ -28,7 +29,7 @@ class OnMemcached(harness.OnDev):
     def test_the_standby_takes_over_and_hears_what_is_not_protected(self):
         done = self.ends_with(DONE, "active_standby", self.uri)
         self.assertIn("pump B is active", done.stdout)
-        self.assertIn("no server here compares fencing tokens", done.stdout)
+        self.assertIn("no server here checks fencing tokens", done.stdout)
         self.assertIn("the key says: pump B", done.stdout)
 
     def refuses(self, says, sample, *words):
@@ -38,7 +39,7 @@ class OnMemcached(harness.OnDev):
         self.assertIn(says, done.stderr)
 
     def test_what_memcached_cannot_do_is_said_in_one_sentence(self):
-        self.refuses("compare no fencing tokens", "fenced_writes", self.uri)
+        self.refuses("do not check fencing tokens", "fenced_writes", self.uri)
         self.refuses("do not report changes", "thermostat", self.uri)
         self.refuses("do not report changes", "thermostat", "follow", self.uri)
 

@@ -1,4 +1,4 @@
-"""What the program shows to a person: on a terminal, in a shell that completes, in its manual."""
+"""The program as a person sees it: on a terminal, in a shell with completion, in its manual."""
 
 import errno
 import os
@@ -20,8 +20,8 @@ URI = "embedded://1"
 
 
 def on_terminal(*words, answer=b"", until=b"", **more):
-    """Runs the program with a terminal of its own; what that has shown, and the exit code. The
-    terminal has its settings back afterwards. `answer` is keys, or a signal."""
+    """Runs the program on a terminal of its own; returns what that showed and the exit code. The
+    terminal's settings must be restored afterwards. `answer` is keys, or a signal."""
     control, terminal = pty.openpty()
     before = termios.tcgetattr(terminal)
     process = subprocess.Popen(raw(harness.program, *words), stdin=terminal, stdout=terminal,
@@ -57,7 +57,7 @@ def on_terminal(*words, answer=b"", until=b"", **more):
 
 
 def own(terminal):
-    """It becomes the session's terminal, which /dev/tty is."""
+    """Makes it the session's terminal, which /dev/tty is."""
     import fcntl
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
@@ -66,7 +66,7 @@ class Terminal(unittest.TestCase):
     def setUp(self):
         folder = harness.tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        # A store of its own that a second process finds again.
+        # A store that a second process can open.
         self.uri = "embedded://1?data=" + os.path.join(folder.name, "store")
 
     def set(self, value):
@@ -105,7 +105,7 @@ class Terminal(unittest.TestCase):
     def test_top_gives_it_back(self):
         shown, code = on_terminal("--servers", URI, "top", "--count", "1")
         self.assertEqual(code, DONE, shown)
-        for key in (b"q", b"\x03"):  # Ctrl-C
+        for key in (b"q", b"\x03"):  # the second is Ctrl-C
             shown, code = on_terminal("--servers", URI, "top", answer=key, until=b"embedded:0")
             self.assertEqual(code, DONE, shown)
             self.assertTrue(shown.endswith(b"\x1b[?25h\x1b[?1049l"), shown)
@@ -173,7 +173,7 @@ def sleeps_in_read(pid):
 
 class Shells(unittest.TestCase):
     def complete(self, *words):
-        """What bash offers for the last word; as bash does, words are cut at : and =."""
+        """The words that bash offers for the last one. Like bash, it splits words at : and =."""
         script = sheaf("completion", "bash").stdout.decode()
         line = " ".join(("sheaf",) + words)
         parts = ["sheaf"] + [part for word in words

@@ -1,4 +1,4 @@
-"""`sheaf nodes` over TLS: version, cipher, when certificates end, and the user."""
+"""`sheaf nodes` over TLS: version, cipher, when certificates expire, and the user."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""sheaf watch: what it prints of changes, restarts and lost brokers, and how it ends."""
+"""sheaf watch: what it prints about changes, restarts and lost brokers, and how it ends."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Watch:
         self.process.communicate()
 
     def next(self):
-        """The next line, as an object; lines come without being asked for."""
+        """The next line, as an object. Lines come without being asked for."""
         end = time.monotonic() + harness.LONGEST
         while b"\n" not in self.text:
             readable, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())

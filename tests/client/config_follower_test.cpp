@@ -1,4 +1,4 @@
-// When the follower of a configuration file tells.
+// When the follower of a configuration file notifies.
 
 #include "client/config_follower.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Who opened clusters a while ago and follows their file now has not read what was written since.
+// A program that opened clusters a while ago and follows their file now has not read later changes.
 TEST(ConfigFollower, ItsFirstLookTellsOfAFileThatWasWrittenLongBefore) {
   std::promise<void> told;
   const ConfigFollower follower("/proc/self/exe", [&] { told.set_value(); });

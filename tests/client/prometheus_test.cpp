@@ -1,4 +1,5 @@
-// Metrics as text for Prometheus. tests/cli/test_metrics.py has it read by Prometheus' own library.
+// Metrics as text for Prometheus. tests/cli/test_metrics.py reads the text with Prometheus' own
+// library.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 #include "base/histogram.h"
 

@@ -1,4 +1,4 @@
-// Servers that a client must not go to, whoever names them later.
+// Servers that a client must not contact, even if they are named later.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace sheaf {
 namespace {
 
-// A client that will reach nobody: nothing is behind its path.
+// A client that reaches no server: its path leads nowhere.
 struct Opened {
   ClusterConfig config;
   Client client;

@@ -12,12 +12,12 @@
 namespace sheaf::cluster {
 namespace {
 
-// Not that of a real cluster: the number in the key.
+// Not the hash of a real cluster: the number in the key.
 std::uint16_t slot_of(std::string_view key) noexcept {
   return static_cast<std::uint16_t>(std::stoul(std::string(key)) % AssignedSlots::slot_count);
 }
 
-// Servers 0 and 1 have alternate slots; nobody has the first ten.
+// Servers 0 and 1 have alternate slots; the first ten have no owner.
 std::vector<std::uint16_t> owners() {
   std::vector<std::uint16_t> owners(AssignedSlots::slot_count);
   for (std::size_t slot = 0; slot < owners.size(); ++slot) {

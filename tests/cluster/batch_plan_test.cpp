@@ -34,7 +34,7 @@ std::vector<std::string_view> views(const std::vector<std::string>& keys) {
 
 constexpr BatchLimits wide{1'000'000, 1u << 30, 0};
 
-// Takes everything a node will give now.
+// Takes everything that the plan gives for the node now.
 std::vector<std::uint32_t> drain(BatchPlan& plan, std::uint32_t node) {
   std::vector<std::uint32_t> taken;
   while (const auto index = plan.next(node)) taken.push_back(*index);
@@ -51,7 +51,7 @@ TEST(BatchPlan, NothingToDoIsFinished) {
   EXPECT_FALSE(plan.give_up(2));
 }
 
-// All memory of a plan comes from the resource that it was given.
+// The given resource provides all memory of a plan.
 TEST(BatchPlan, TakesItsMemoryFromTheGivenResource) {
   const auto topology = engines(3);
   const std::vector<std::string> names = numbered(100);
@@ -229,7 +229,7 @@ TEST(BatchPlan, TheSeedOfTheHashChangesNothingButTheHash) {
 }
 
 // A thousand random runs: in any order of ends, every index starts and ends once and no bound is
-// passed.
+// exceeded.
 TEST(BatchPlan, KeepsItsBoundsInAnyOrderOfEnds) {
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     Random random(seed);

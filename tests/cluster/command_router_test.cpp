@@ -1,4 +1,4 @@
-// Where commands of the user's own go, and what they wait for.
+// Where the user's own commands go, and what they wait for.
 
 #include "cluster/command_router.h"
 
@@ -138,9 +138,10 @@ TEST_F(CommandRouterTest, WithoutATableKeysMustBeNamed) {
   RoutedCommand& command = run({"READ", "1"});
   for (int i = 0; i < 3; ++i) give("a:1", "what?");
   EXPECT_EQ(command.outcome, Outcome::not_sent);
-  EXPECT_EQ(command.text,
-            "the servers do not say what commands they have, so its keys must be named: a:1: no "
-            "table");
+  EXPECT_EQ(
+      command.text,
+      "the servers do not report their commands, so the command's keys must be named: a:1: no "
+      "table");
   RoutedCommand& named = make({"WHAT", "x", "200"});
   named.keys = {"200"};
   named.request.keys = named.keys;
@@ -172,8 +173,8 @@ TEST_F(CommandRouterTest, KeysInTwoSlotsAreRefusedAndNothingIsSent) {
   RoutedCommand& command = run({"WRITE", "1", "2"});
   EXPECT_EQ(command.outcome, Outcome::invalid);
   EXPECT_EQ(command.text,
-            "the keys \"1\" and \"2\" of the command are in the slots 1 and 2; it needs all in "
-            "one, as by the same {tag} in each");
+            "the keys \"1\" and \"2\" of the command are in the slots 1 and 2; it needs all in one "
+            "slot, for example with the same {tag} in each");
   EXPECT_EQ(run({"WRITE", ""}).text, "a key of the command is empty; it needs at least 1 byte");
   EXPECT_EQ(in_flight("a:1"), 0u);
   RoutedCommand& together = run({"WRITE", "7", "7"});
@@ -213,7 +214,7 @@ TEST_F(CommandRouterTest, ACommandForANodeGoesThereWhateverItsKeys) {
   nowhere.request.only_node = "z:1";
   run(nowhere);
   EXPECT_EQ(nowhere.outcome, Outcome::invalid);
-  EXPECT_EQ(nowhere.text, "z:1 is no node of the cluster");
+  EXPECT_EQ(nowhere.text, "z:1 is not a node of the cluster");
 }
 
 TEST_F(CommandRouterTest, WhatIsNotPassedOnEndsBeforeAnythingIsAsked) {

@@ -1,4 +1,4 @@
-// Which changes of a configuration a client takes while it works.
+// Changes of a configuration that a running client accepts or refuses.
 
 #include "cluster/config/config_change.h"
 

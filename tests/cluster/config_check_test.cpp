@@ -1,4 +1,4 @@
-// Configurations that a program filled in by hand.
+// Configurations that a program has filled in itself.
 
 #include "cluster/config/config_check.h"
 
@@ -124,7 +124,7 @@ TEST(ConfigCheck, KnowsTheNamesOfEmbeddedEngines) {
 TEST(ConfigCheck, RefusesAKindThatIsNone) {
   ClusterConfig config = three_brokers();
   config.kind = EndpointKind{77};
-  EXPECT_EQ(check_config(config)->text, "the kind is none of EndpointKind");
+  EXPECT_EQ(check_config(config)->text, "the kind is not a value of EndpointKind");
 }
 
 TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
@@ -141,11 +141,11 @@ TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
   EXPECT_EQ(refusal("a,b*2"), "the weight of b:6379 needs routing=ring at redis://");
   EXPECT_EQ(refusal("a?reads=replicas&replica_misses=trust"), "");
   EXPECT_EQ(refusal("a?reads=replicas&routing=ring"),
-            "option reads needs routing=cluster: servers that stand alone have no replicas");
+            "option reads needs routing=cluster: standalone servers have no replicas");
   EXPECT_EQ(refusal("a?replica_misses=trust"), "option replica_misses needs reads=replicas");
   EXPECT_EQ(refusal("a?hosts=names"), "");
   EXPECT_EQ(refusal("a?hosts=names&routing=ring"),
-            "option hosts needs routing=cluster: servers that stand alone name no others");
+            "option hosts needs routing=cluster: standalone servers name no others");
   const auto elsewhere = ClusterConfig::parse_uri("mqtt://a?routing=ring");
   ASSERT_FALSE(elsewhere);
   EXPECT_NE(elsewhere.error().text.find("for redis:// only"), std::string::npos);

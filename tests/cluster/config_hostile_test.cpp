@@ -1,4 +1,4 @@
-// Damaged configurations: whatever the bytes, a clean configuration or one clean sentence.
+// Damaged configurations: any bytes give either a clean configuration or one clean sentence.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ const std::vector<std::string>& documents() {
   return seeds;
 }
 
-// Some bytes replaced, dropped, doubled or moved.
+// Replaces, drops, doubles or moves some bytes.
 std::string damaged(std::string text, Random& random) {
   for (std::uint64_t n = 1 + random.below(4); n > 0 && !text.empty(); --n) {
     const std::size_t at = random.below(text.size());

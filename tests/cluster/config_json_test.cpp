@@ -40,7 +40,7 @@ std::string listed(const std::string& servers) {
   return cluster(R"("kind":"mqtt","servers":[)" + servers + "]");
 }
 
-// A file that is gone at the end of the test.
+// A file that is removed at the end of the test.
 class TempFile {
  public:
   explicit TempFile(const std::string& text) {
@@ -109,13 +109,13 @@ TEST(ConfigJson, TakesUserAndPasswordAsTheyStand) {
 
 TEST(ConfigJson, NamesThePathOfAnUnknownField) {
   EXPECT_EQ(refusal_of_json(R"({"clusters":{"m":{"servers":"mqtt://b"}},"extra":1})"),
-            "extra is no field of the configuration");
+            "extra is not a field of the configuration");
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","colour":1)")),
-            "clusters.main.colour is no field of a cluster");
+            "clusters.main.colour is not a field of a cluster");
   EXPECT_EQ(refusal_of_json(listed(R"({"host":"a"},{"host":"b","weigth":1})")),
-            "clusters.main.servers[1].weigth is no field of a server");
+            "clusters.main.servers[1].weigth is not a field of a server");
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","a b\n":1)")),
-            "clusters.main.\"a b\\x0A\" is no field of a cluster");
+            "clusters.main.\"a b\\x0A\" is not a field of a cluster");
 }
 
 TEST(ConfigJson, RefusesAFieldGivenTwice) {
@@ -183,7 +183,7 @@ TEST(ConfigJson, SaysWhereAUriOrServerIsWrong) {
   EXPECT_EQ(refusal_of_json(listed(R"({"host":"b"},{"host":"B"})")),
             "clusters.main.servers[1]: B:1883 is given twice");
   EXPECT_EQ(refusal_of_json(listed(R"({"host":"[::1]"})")),
-            "clusters.main.servers[0]: what stands in brackets is not an IPv6 address");
+            "clusters.main.servers[0]: the text in brackets is not an IPv6 address");
   EXPECT_EQ(refusal_of_json(listed(R"({"host":""})")),
             "clusters.main.servers[0]: the host is empty");
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","pool_min":2)")),
@@ -192,9 +192,9 @@ TEST(ConfigJson, SaysWhereAUriOrServerIsWrong) {
 
 TEST(ConfigJson, WantsTheKindBesideAListOnly) {
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":[{"host":"b"}])")),
-            "clusters.main.kind is missing beside a list of servers");
+            "clusters.main.kind is missing next to a list of servers");
   EXPECT_EQ(refusal_of_json(cluster(R"("kind":"mqtt","servers":"mqtt://b")")),
-            "clusters.main.kind stands only beside a list of servers");
+            "clusters.main.kind is allowed only next to a list of servers");
   EXPECT_EQ(refusal_of_json(cluster(R"("kind":1,"servers":[])")),
             "clusters.main.kind must be a JSON string");
   EXPECT_EQ(refusal_of_json(cluster(R"("kind":"http","servers":[])")),

@@ -1,4 +1,4 @@
-// Where a configuration says that the login comes from.
+// Where a configuration takes the login from.
 
 #include <gtest/gtest.h>
 
@@ -32,12 +32,12 @@ TEST(ConfigLogin, OptionsOfFilesArriveInTheirFields) {
 
 TEST(ConfigLogin, ALoginComesFromOnePlace) {
   EXPECT_EQ(refusal_of_login("redis://line4:geheim@127.0.0.1?password_file=/p"),
-            "option password_file stands beside a password");
+            "option password_file cannot be combined with a password");
   for (const char* uri :
        {"mqtt://line4@127.0.0.1?token_file=/t", "mqtt://:geheim@127.0.0.1?token_file=/t",
         "mqtt://127.0.0.1?token_file=/t&password_file=/p"}) {
     EXPECT_EQ(refusal_of_login(uri),
-              "option token_file takes the place of user, password and password_file")
+              "option token_file cannot be combined with user, password or password_file")
         << uri;
   }
   using cluster::LoginFrom;
@@ -46,7 +46,7 @@ TEST(ConfigLogin, ALoginComesFromOnePlace) {
     const auto wrong = cluster::check_config(good_login(uri), LoginFrom::callback);
     ASSERT_TRUE(wrong) << uri;
     EXPECT_EQ(wrong->text,
-              "the program's credentials take the place of user, password, password_file and "
+              "the program's credentials cannot be combined with user, password, password_file or "
               "token_file");
   }
   EXPECT_FALSE(cluster::check_config(good_login("mqtt://127.0.0.1"), LoginFrom::callback));
@@ -90,7 +90,7 @@ TEST(ConfigLogin, EmbeddedEnginesTakeNone) {
   EXPECT_TRUE(cluster::check_config(good_login("embedded://1"), cluster::LoginFrom::callback));
 }
 
-// Inside the object it would stay where a configuration was moved from.
+// If the password were stored inside the object, it would remain in a moved-from configuration.
 TEST(ConfigLogin, AShortPasswordMovesWithItsMemory) {
   ClusterConfig config = good_login("redis://u:pw@127.0.0.1");
   ASSERT_EQ(config.password, "pw");

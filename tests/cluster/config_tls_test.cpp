@@ -137,7 +137,7 @@ TEST(ConfigTls, OtherOptionsOfAKindHoldOverTls) {
   EXPECT_EQ(refusal_of_tls("mqtts://a?ring=libmemcached"), "option ring is for memcached:// only");
 }
 
-// What weakens has a name that says so, and of that kind there is one.
+// An option that weakens security has a name that says so, and only one such option exists.
 TEST(ConfigTls, NoOptionTurnsTheVerificationOff) {
   std::vector<std::string_view> of_tls;
   std::vector<std::string_view> permissions;

@@ -48,13 +48,12 @@ TEST(ConfigUri, TakesIpv6InBracketsOnly) {
   EXPECT_EQ(identities(config),
             (std::vector<std::string>{"[::1]:1885", "[fe80::2]:1883", "[::ffff:1.2.3.4]:1883"}));
   EXPECT_EQ(config.nodes[0].host, "::1");
-  EXPECT_EQ(refusal_of_uri("mqtt://::1:1883"), "server 1: an IPv6 address stands in brackets");
+  EXPECT_EQ(refusal_of_uri("mqtt://::1:1883"), "server 1: an IPv6 address must be in brackets");
   EXPECT_EQ(refusal_of_uri("mqtt://[::1:1883"), "server 1: a bracket is not closed");
   EXPECT_EQ(refusal_of_uri("mqtt://[::1]1883"), "server 1: only a port may follow the bracket");
   EXPECT_EQ(refusal_of_uri("mqtt://[::g]"),
-            "server 1: what stands in brackets is not an IPv6 address");
-  EXPECT_EQ(refusal_of_uri("mqtt://[b1]"),
-            "server 1: what stands in brackets is not an IPv6 address");
+            "server 1: the text in brackets is not an IPv6 address");
+  EXPECT_EQ(refusal_of_uri("mqtt://[b1]"), "server 1: the text in brackets is not an IPv6 address");
   EXPECT_EQ(refusal_of_uri("mqtt://[]"), "server 1: the host is empty");
 }
 
@@ -103,10 +102,10 @@ TEST(ConfigUri, DecodesUserAndPassword) {
   EXPECT_EQ(good_uri("mqtt://:only@localhost").password, "only");
   for (const auto* login : {"u%", "u%4", "u%4g", "u:p%", "u:%zz"}) {
     EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(login) + "@localhost"),
-              "in user and password a % is followed by two hexadecimal digits");
+              "in user and password a % must be followed by two hexadecimal digits");
   }
-  EXPECT_EQ(refusal_of_uri("mqtt://@b1"), "before the @ there is no user");
-  EXPECT_EQ(refusal_of_uri("mqtt://:@b1"), "before the @ there is no user");
+  EXPECT_EQ(refusal_of_uri("mqtt://@b1"), "there is no user before the @");
+  EXPECT_EQ(refusal_of_uri("mqtt://:@b1"), "there is no user before the @");
   EXPECT_EQ(refusal_of_uri("mqtt://u%00@b1"), "the user is not UTF-8 text without NUL");
   EXPECT_EQ(refusal_of_uri("mqtt://%ff@b1"), "the user is not UTF-8 text without NUL");
   EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(65'536, 'u') + "@b1"),
@@ -177,10 +176,10 @@ TEST(ConfigUri, APathIsAUnixSocket) {
             (std::vector<std::string>{"/run/a.sock", "/run/B,b.sock", "c1:11211"}));
   EXPECT_EQ(config.nodes[0].weight, 3u);
   EXPECT_EQ(config.nodes[0].port, 0);
-  // A password does not leave the machine.
+  // The password does not leave the machine.
   EXPECT_EQ(identities(good_uri("mqtt://u:p@/run/mosquitto.sock")),
             (std::vector<std::string>{"/run/mosquitto.sock"}));
-  // The case of a path counts.
+  // Paths are case-sensitive.
   EXPECT_EQ(good_uri("memcached:///run/a,/run/A").nodes.size(), 2u);
 }
 
@@ -188,7 +187,7 @@ TEST(ConfigUri, RefusesAUnixSocketWhereOnlyHostsHaveARule) {
   EXPECT_EQ(refusal_of_uri("memcached:///run/a.sock,/run/a.sock"),
             "server 2: /run/a.sock is given twice");
   EXPECT_EQ(refusal_of_uri("memcached:///run/a%2"),
-            "server 1: in a path a % is followed by two hexadecimal digits");
+            "server 1: in a path a % must be followed by two hexadecimal digits");
   EXPECT_EQ(refusal_of_uri("memcached:///" + std::string(107, 'x')),
             "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
   EXPECT_THAT(refusal_of_uri("memcacheds:///run/a.sock"),
@@ -251,11 +250,11 @@ TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
   EXPECT_EQ(good_uri("memcached://10.0.0.1,[::1]?ring=spymemcached").ring,
             RingProfile::spymemcached);
   EXPECT_EQ(refusal_of_uri("memcached://c1?ring=spymemcached"),
-            "option ring=spymemcached takes numeric addresses only, and c1:11211 is a name");
+            "option ring=spymemcached takes numeric addresses only, but c1:11211 is a name");
   EXPECT_EQ(refusal_of_uri("memcached://c1?locator=slots&ring=libmemcached"),
-            "option ring implies locator=ring, and locator is slots");
+            "option ring implies locator=ring, but locator is slots");
   EXPECT_EQ(refusal_of_uri("memcached://c1?ring=libmemcached&locator=slots"),
-            "option ring implies locator=ring, and locator is slots");
+            "option ring implies locator=ring, but locator is slots");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?ring=libmemcached"), "option ring is for memcached:// only");
   EXPECT_EQ(good_uri("mqtt://b1?failover=rehash").failover, FailoverMode::rehash);
   EXPECT_EQ(good_uri("embedded://3?failover=rehash").failover, FailoverMode::rehash);

@@ -72,7 +72,7 @@ TEST(FoundServers, WhatNoConfigurationMayHaveIsRefusedByName) {
   EXPECT_EQ(servers_of_records(many)->size(), 1'024u);
   many.push_back({0, 1, 2'000, "a"});
   EXPECT_EQ(text(servers_of_records(many)),
-            "the list has 1025 servers, and a cluster has at most 1024");
+            "the list has 1025 servers, but a cluster has at most 1024");
 }
 
 TEST(FoundServers, AreTheSameWithHostPortAndWeight) {

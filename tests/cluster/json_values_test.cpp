@@ -1,4 +1,4 @@
-// What sheaf/json.h does with bytes; tests/contract has it with a client.
+// The treatment of bytes in sheaf/json.h; tests/contract tests it with a client.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The wire contract of docs/wire/locators.md, as numbers. They came from a second implementation
-// (exact fractions, linear search). If one of these fails, keys have moved: do not change the
+// The wire contract of docs/wire/locators.md, as numbers. A second implementation produced them
+// (exact fractions, linear search). If one of these tests fails, keys have moved: do not change the
 // numbers.
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<NodeConfig> three_nodes() {
 struct Golden {
   std::string key;
   std::uint32_t slot;
-  std::vector<std::uint32_t> order;  // owner of the slot first
+  std::vector<std::uint32_t> order;  // the slot's owner comes first
   std::uint32_t point;
   std::uint32_t ring_node;
 };

@@ -237,8 +237,8 @@ TEST(SlotLocator, SharesFollowWeightsFromOneToTheLargest) {
   EXPECT_LT(locator.share(3), 1e-4);
 }
 
-// A thousand heavy nodes: the winner's draw is very near the end of the range, where a logarithm
-// without enough digits would let chance of the table decide.
+// The winner's draw among a thousand heavy nodes is very near the end of the range, where a
+// logarithm with too few digits would leave the decision to chance in the table.
 TEST(SlotLocator, ManyHeavyNodesStillShareByWeight) {
   auto nodes = nodes_of(1, 1'000);
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].weight = i % 2 == 0 ? 60'000 : 20'000;
@@ -296,7 +296,7 @@ TEST(SlotScore, TheHighHalfOfAProductIsExact) {
   EXPECT_EQ(multiply_high(0x1234'5678'9ABC'DEF0, 0x0FED'CBA9'8765'4321), 0x0121'FA00'AD77'D742u);
 }
 
-// No two names are known that tie by themselves, so the bids are made up.
+// No two names are known that tie on their own, so the bids are made up.
 TEST(SlotScore, ATieGoesToTheGreaterDrawThenToTheLesserIdentity) {
   const auto wins_both_ways = [](const SlotBid& winner, const SlotBid& loser) {
     return outbids(winner, loser) && !outbids(loser, winner);
@@ -339,8 +339,8 @@ TEST(RingLocator, HasOneHundredAndSixtyPointsForEachUnitOfWeight) {
   EXPECT_EQ(points, (std::vector<int>{160, 160, 640}));
 }
 
-// With 160 points a share varies by about 8 % of itself (one standard deviation): that is what the
-// ring can do, and docs/wire/locators.md says so.
+// A share varies by about 8 % of itself (one standard deviation) with 160 points. The ring cannot
+// do better, and docs/wire/locators.md says so.
 TEST(RingLocator, SharesVaryAsTheDocumentationSays) {
   double squares = 0;
   int count = 0;
@@ -359,7 +359,7 @@ TEST(RingLocator, SharesVaryAsTheDocumentationSays) {
   EXPECT_LT(deviation, 0.09);
 }
 
-// Of 64,000 points two may draw one position by chance; with these names they do.
+// Two of 64,000 points may share a position by chance; with these names they do.
 TEST(RingLocator, ASharedPositionGoesToTheLesserIdentity) {
   std::vector<NodeConfig> nodes = nodes_of(1, 400);
   const RingLocator locator(nodes);

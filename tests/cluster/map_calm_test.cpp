@@ -59,7 +59,7 @@ TEST(MapCalm, AFailedRequestIsRepeatedASecondLater) {
   EXPECT_EQ(calm.poll_deadline(), at(6500ms).mono);
 }
 
-// Asks whenever the time has come while a map is wanted all the time; how often.
+// Wants a map all the time, and asks whenever the time has come. Returns how often.
 unsigned ask_until(MapCalm& calm, Now& now, std::chrono::nanoseconds end, bool need = false) {
   unsigned asked = 0;
   for (; now.mono < at(end).mono; now.mono += 100ms) {
@@ -107,7 +107,7 @@ TEST(MapCalm, WhatIsNeededWaitsForFiveSecondsAtMostThoughNoCreditIsLeft) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     MapCalm calm = calm_of(seed);
     Now now = at(1s);
-    ask_until(calm, now, 10s, true);  // with all that there was
+    ask_until(calm, now, 10s, true);  // with all credit that there was
     calm.need(3, now);
     EXPECT_LE(calm.poll_deadline(), now.mono + 5s);
     EXPECT_EQ(ask_until(calm, now, 32s, true), 4u) << "every 5 s";

@@ -1,4 +1,5 @@
-// Where the map of a cluster comes from: who is asked, when, and what becomes of the answers.
+// Where the map of a cluster comes from: which server is asked, when, and the effects of the
+// answers.
 
 #include "cluster/map_fetcher.h"
 
@@ -9,17 +10,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the servers say, and what has been asked of them.
+// What the servers say, and what they were asked.
 struct ScriptedMap {
   std::vector<NodeConfig> servers;
-  std::vector<std::pair<unsigned, std::uint16_t>> owners;  // up to which slot, position
+  std::vector<std::pair<unsigned, std::uint16_t>> owners;  // end of slots, position
   std::vector<NodeConfig> others{};
   std::vector<protocol::ServerMap::Replica> replicas{};
   std::vector<std::string> asked{};           // hosts whose answers came
-  std::vector<std::string_view> questions{};  // each after the one before has been refused
+  std::vector<std::string_view> questions{};  // each after the one before was refused
 };
 
-// Takes the answer "map" for what the script says, and nothing else.
+// Accepts only the answer "map", as the map of the script.
 class MapOfScript final : public protocol::ServerMap {
  public:
   explicit MapOfScript(ScriptedMap& script) : script_(script) {}
@@ -72,7 +73,7 @@ class MapFetcherTest : public RedirectsTest {
     make(std::move(terms), std::move(questions));
     connect();
   }
-  // Nobody has answered a dial yet.
+  // No dial has been answered yet.
   void make(MapTerms terms, std::vector<std::string_view> questions = {"OWNS"}) {
     if (cluster != nullptr) cluster->shut_down(loop.now());
     loop.settle();
@@ -93,7 +94,7 @@ class MapFetcherTest : public RedirectsTest {
     cluster->follow_redirects(rules, Random(2).fork());
     loop.settle();
   }
-  // The server that has the question; empty if none has.
+  // The server that has the question; empty if no server has it.
   std::string questioned() {
     for (const Member& member : cluster->topology().members()) {
       node::FakeSession* const found = session(member.identity());
@@ -121,7 +122,7 @@ class MapFetcherTest : public RedirectsTest {
     network.deliver(*there);
     connect();
   }
-  // The next question, whenever it comes.
+  // The server of the next question, however late it comes.
   std::string next_question() {
     for (int i = 0; i < 650 && questioned().empty(); ++i) loop.pass(100ms);
     return questioned();
@@ -167,7 +168,7 @@ TEST_F(MapFetcherTest, WhoeverGivesNoMapIsFollowedByTheNext) {
   EXPECT_EQ(fetcher->problem().text, "");
 }
 
-// Else a client that may not ask for the one form would begin with a second's pause.
+// Otherwise a client that may not use the first form would begin with a pause of a second.
 TEST_F(MapFetcherTest, AServerThatRefusesAQuestionIsAskedTheNextOneAtOnce) {
   begin_with({.seeds = {a, b}}, {"FIRST", "SECOND", "THIRD"});
   const std::string first = questioned();
@@ -202,7 +203,7 @@ TEST_F(MapFetcherTest, AServerThatIsSilentIsPassedOverSoon) {
   EXPECT_NE(second, first);
 }
 
-// Four round trips at 100 ms, and nobody else to ask.
+// Four round trips of 100 ms, and no other server to ask.
 TEST_F(MapFetcherTest, TheOnlySeedMayBeSlow) {
   make({.seeds = {a}});
   script.servers = {a};
@@ -222,7 +223,7 @@ TEST_F(MapFetcherTest, TheOnlySeedMayBeSlow) {
 TEST_F(MapFetcherTest, ASlowSeedHasASecondTurnAfterTheOthers) {
   make({.seeds = {a, b}});
   loop.pass(50ms);
-  network.refuse();  // one of them is down, the other one takes its time
+  network.refuse();  // one of them is down, the other is slow
   loop.pass(500ms);
   network.accept();
   EXPECT_NE(questioned(), "");
@@ -288,7 +289,7 @@ TEST_F(MapFetcherTest, WhileEveryServerRefusesTheLogInCallsEndAtOnce) {
   const RedirectedOp& next = start("7", 60s);
   EXPECT_EQ(next.ends, 1u);
   EXPECT_EQ(next.reason, Reason::authentication);
-  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {  // they know the password from now on
+  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {  // the password is right from now on
     connect();
     for (const char* const server : {"a:1", "b:1"}) {
       const node::FakeSession* const there = session(server);
@@ -336,7 +337,7 @@ TEST_F(MapFetcherTest, WhileNoServerGetsThroughItsHandshakeCallsEndAtOnceAndItHe
   EXPECT_EQ(owner_of(7), "a:1");
 }
 
-// It may only have to start.
+// The server that refuses may only have to start.
 TEST_F(MapFetcherTest, WhileOneServerRefusesConnectionsCallsWaitThoughAnotherCutsTheHandshake) {
   make({.seeds = {a, b}});
   const RedirectedOp& op = start("7", 60s);
@@ -371,7 +372,7 @@ TEST_F(MapFetcherTest, ServersJoinAndLeaveAsTheMapSays) {
   EXPECT_EQ(owner_of(50), "b:1");
 }
 
-// "c:1 of a:1"; empty: nobody copies another.
+// "c:1 of a:1"; empty: no server replicates another.
 std::string replicas_of(const Topology& topology) {
   std::string text;
   for (const Member& member : topology.members()) {

@@ -23,7 +23,7 @@ class RedirectPlanTest : public testing::Test {
   }
   std::chrono::nanoseconds delay(const RedirectStep& step) const { return step.at - now.mono; }
   RedirectStep go_to_and_fro(std::chrono::nanoseconds time);
-  // The request arrives, and is answered, as soon as it may be sent.
+  // The request arrives and is answered as soon as it may be sent.
   void arrive(const RedirectStep& step) { now.mono = step.at; }
 
   Now now{1'000s, 0ms};
@@ -62,7 +62,7 @@ TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotThanThatOfTheKeyIsNotFollowed) {
     EXPECT_EQ(step.kind, Step::fail);
     EXPECT_EQ(step.outcome, Outcome::refused);
     EXPECT_EQ(step.reason, Reason::bad_argument);
-    EXPECT_EQ(step.text, "x (the key named for it is in another slot)");
+    EXPECT_EQ(step.text, "x (the key named for the command is in another slot)");
     EXPECT_FALSE(step.mend);
   }
 }
@@ -175,8 +175,7 @@ TEST_F(RedirectPlanTest, AServerThatRedirectsEndsTheWaitForAnother) {
   EXPECT_EQ(delay(later("b:1")), 5ms);
 }
 
-// A slot that is on its way: its old owner says ASK, the new one waits for more keys. The last
-// step.
+// A migrating slot: its old owner says ASK, the new one waits for more keys. Returns the last step.
 RedirectStep RedirectPlanTest::go_to_and_fro(std::chrono::nanoseconds time) {
   const Deadline end = now.mono + time;
   RedirectStep step = ask("a:1", "b:1");

@@ -1,7 +1,7 @@
 #pragma once
 
-// A whole cluster whose servers are played by the test: a:1, b:1 and c:1. A key is its slot's
-// number. The first two servers are members, and a:1 owns all slots below 100, b:1 the others.
+// A whole cluster whose servers the test plays: a:1, b:1 and c:1. A key is its slot's number. The
+// first two servers are members; a:1 owns all slots below 100, b:1 the others.
 //
 // Thread rule: one thread.
 
@@ -73,7 +73,7 @@ struct CountedMaps final : MapSource {
   }
   std::map<std::uint16_t, NodeConfig> importers;
   std::vector<Deadline> fetches;
-  std::vector<std::string> preferred;  // the first to be asked, each time
+  std::vector<std::string> preferred;  // the first server to ask, each time
   std::vector<std::uint64_t> mended;
 };
 
@@ -100,7 +100,7 @@ class RedirectsTest : public testing::Test {
     connect();
   }
 
-  // `owners`: up to which slot each position owns those that follow.
+  // `owners`: the end of each range of slots, and the position of its owner.
   std::shared_ptr<const Topology> topology_of(
       const std::vector<NodeConfig>& servers,
       const std::vector<std::pair<unsigned, std::uint16_t>>& owners, Primaries primaries = {}) {
@@ -111,7 +111,7 @@ class RedirectsTest : public testing::Test {
     return Topology::make(servers, std::make_unique<AssignedSlots>(slots, slot_in_key), table,
                           epoch, primaries);
   }
-  // `primaries`: of each server the position of the one that it copies, or `nobody`.
+  // `primaries`: for each server the position of its primary, or `nobody`.
   void apply(const std::vector<NodeConfig>& servers,
              const std::vector<std::pair<unsigned, std::uint16_t>>& owners,
              Primaries primaries = {}) {
@@ -139,7 +139,7 @@ class RedirectsTest : public testing::Test {
     loop.settle();
     return op;
   }
-  // The newest connection to a server; null if there is none.
+  // The newest connection to a server; null if there is no connection.
   node::FakeSession* session(const std::string& server) {
     const Member* const member = cluster->topology().find(server);
     const unsigned index = member != nullptr ? member->index() : left.at(server);
@@ -158,7 +158,7 @@ class RedirectsTest : public testing::Test {
     session(server)->answer();
     network.deliver(*session(server));
   }
-  // A reply that is not delivered yet.
+  // Writes a reply that is not delivered yet.
   static void write(node::FakeSession& session, const protocol::Redirect& redirect,
                     std::string_view text) {
     protocol::Reply reply;

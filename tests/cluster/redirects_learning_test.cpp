@@ -1,4 +1,4 @@
-// What a cluster learns from servers that send requests elsewhere.
+// What a cluster learns from servers that redirect requests.
 
 #include <functional>
 
@@ -30,7 +30,7 @@ constexpr const char* not_named =
     "MOVED it (redirects to c are not allowed: no map of the cluster names it; to allow it, add it "
     "to the nodes of the configuration)";
 
-// A server goes on saying that slot 7 is at a host, for at most so long.
+// A server says again and again that slot 7 is at a host, for at most this long.
 class RedirectsToStrangers : public RedirectsTest {
  protected:
   void insist(const RedirectedOp& op, std::chrono::nanoseconds time, const char* host = "c") {
@@ -192,7 +192,7 @@ TEST_F(RedirectsTest, AskOfAServerThatIsNoMemberMakesItOneWithoutSlots) {
 TEST_F(RedirectsTest, ATargetThatLeavesBeforeTheTurnEndsComesBack) {
   start("7");
   write("a:1", {Redirect::Kind::moved, false, 7, 1, "b"}, "MOVED it");
-  session("a:1")->stream->on_writable(loop.now());  // which defers the rest
+  session("a:1")->stream->on_writable(loop.now());  // this defers the rest
   struct Between final : socket::Deferred {
     void run_deferred(Now) override { work(); }
     std::function<void()> work;
@@ -235,13 +235,13 @@ TEST_F(RedirectsTest, AHostThatTheServerDoesNotKnowIsThatOfTheOnlyOtherMemberWit
   say("a:1", nowhere, "MOVED ?");
   EXPECT_EQ(owner_of(7), "b:1");
   ASSERT_EQ(in_flight("b:1"), 1u);
-  // Where that is wrong the member says so, and is not asked again.
+  // A member that does not own the slot says so, and is not asked again.
   apply({a, b, c}, {{7, 0}, {8, 1}, {16'384, 0}});
   say("b:1", nowhere, "MOVED ?");
   EXPECT_EQ(in_flight("b:1"), 0u);
 }
 
-// To whom a slot is on its way no map says.
+// No map says where a slot migrates to.
 TEST_F(RedirectsTest, AHostThatTheServerDoesNotKnowIsInAskThatOfTheOnlyOtherMemberWithThePort) {
   const Redirect nowhere{Redirect::Kind::ask, true, 7, 1, {}};
   const RedirectedOp& op = start("7");

@@ -1,4 +1,4 @@
-// Where requests go that servers send elsewhere, and how they end.
+// Where redirected requests go, and how they end.
 
 #include "cluster/moving/redirects.h"
 

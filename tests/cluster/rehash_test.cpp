@@ -1,5 +1,5 @@
 // failover=rehash, request by request: what another server takes over while a node is down, and
-// what it must never see. The servers are played by the test.
+// what it must never see. The test plays the servers.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ struct Write final : socket::RequestSink {
   std::string node;
 };
 
-// Three servers, one connection to each.
+// Three servers with one connection each.
 class RehashTest : public testing::Test {
  protected:
   static ClusterConfig three_servers() {
@@ -60,7 +60,7 @@ class RehashTest : public testing::Test {
     loop.settle();
     return write;
   }
-  // Null: the client has no connection to it.
+  // Null: the client has no connection to this node.
   node::FakeSession* session(unsigned node) {
     for (std::size_t i = 0; i < network.sessions(); ++i) {
       if (network.session(i).node == node) return &network.session(i);
@@ -68,7 +68,7 @@ class RehashTest : public testing::Test {
     return nullptr;
   }
   unsigned owner() const { return cluster.topology().owner(key); }
-  // Ends the owner's connection, and refuses every other until the node counts as down.
+  // Ends the owner's connection, and refuses new ones until the node counts as down.
   void lose_owner() {
     session(owner())->end(Reason::connection_lost, "reset");
     network.deliver(*session(owner()));
@@ -78,7 +78,7 @@ class RehashTest : public testing::Test {
     }
     ASSERT_FALSE(cluster.node(owner()).usable());
   }
-  // What the servers other than the owner of `key` have been sent.
+  // The number of requests sent to servers other than the owner of `key`.
   std::size_t sent_to_others() {
     std::size_t sent = 0;
     for (const unsigned node : {0u, 1u, 2u}) {
@@ -111,7 +111,7 @@ TEST_F(RehashTest, AWriteInFlightWhenItsNodeGoesDownIsUnknownAndNoOtherServerSee
   EXPECT_EQ(sent_to_others(), 0u);
 }
 
-// Its own deadline is far away when those of others say that the node is silent.
+// The deadlines of other requests show that the node is silent, long before the write's own.
 TEST_F(RehashTest, AWriteInFlightOnANodeThatFallsSilentIsUnknownAndNoOtherServerSeesIt) {
   const Write& write = set();
   for (int i = 0; i < 3; ++i) set(300ms);

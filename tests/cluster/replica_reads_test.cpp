@@ -1,5 +1,5 @@
-// Reads that may be answered by replicas: who is asked, and what an answer counts for. a:1 owns the
-// slots below 100, b:1 the others, and r:1 copies a:1.
+// Reads that replicas may answer: which server is asked, and what its answer means. a:1 owns the
+// slots below 100, b:1 the others, and r:1 replicates a:1.
 
 #include <array>
 
@@ -45,7 +45,7 @@ class ReplicaReads : public RedirectsTest {
       while (network.dialing() > 0) network.refuse();
     }
   }
-  // The owner takes 2 ms to answer, its replica 1 ms: reads go to the replica from now on.
+  // The owner takes 2 ms to answer, its replica 1 ms: from now on reads go to the replica.
   void make_replica_faster() {
     start("7");
     loop.pass(2ms);
@@ -68,7 +68,7 @@ TEST_F(ReplicaReads, AReadGoesToWhoIsExpectedToAnswerFirst) {
   make_replica_faster();
   RedirectedOp& first = read("7");
   EXPECT_EQ(in_flight("r:1"), 1u);
-  // Beside one request the replica is expected to take as long as the owner.
+  // The replica, which has one request, is expected to take as long as the owner.
   RedirectedOp& second = read("8");
   RedirectedOp& third = read("9");
   EXPECT_EQ(in_flight("r:1"), 2u);
@@ -153,7 +153,7 @@ TEST_F(ReplicaReads, AMissThatIsTrustedIsOne) {
   EXPECT_EQ(in_flight("a:1"), 0u);
 }
 
-// It may be long out of date.
+// The replica's view may be far out of date.
 TEST_F(ReplicaReads, WhatAReplicaSaysOfOtherServersTeachesNothing) {
   for (const ReplicaMiss misses : {ReplicaMiss::confirm, ReplicaMiss::trust}) {
     begin_with(misses);
@@ -271,7 +271,7 @@ TEST_F(ReplicaReads, WithoutTheOptionOwnersAnswerAlone) {
   EXPECT_EQ(op.node, "a:1");
 }
 
-// Else what locks ask could be answered by a primary that is one no more, with old values.
+// Otherwise a former primary could answer what locks ask, with old values.
 TEST_F(ReplicaReads, AReplicaThatGetsASlotMakesItsConnectionsAnew) {
   make_replica_faster();
   node::FakeSession* const before = session("r:1");
@@ -321,7 +321,7 @@ TEST_F(ReplicaReads, AReadThatWaitsForAReplicaThatLeavesGoesToTheOwner) {
   EXPECT_TRUE(op.answered);
 }
 
-// It would answer from its copy, whatever has become of the slot.
+// It would answer from its copy although the slot is gone.
 TEST_F(ReplicaReads, AReplicaIsNotAskedWhereASlotHasGone) {
   take_down("b:1");
   for (int i = 0; i < 5; ++i) {

@@ -68,8 +68,8 @@ TEST(ServerSource, AUriOfServersDoesNotTakeOne) {
   const auto config = ClusterConfig::parse_uri("memcached+srv://a");
   ASSERT_FALSE(config.has_value());
   EXPECT_EQ(config.error().text,
-            "a scheme with a + says where servers are listed, and not which they are: "
-            "sheaf/discovery.h looks them up");
+            "a scheme with a + says where servers are listed, not which servers: sheaf/discovery.h "
+            "looks them up");
 }
 
 TEST(ServerSource, WhatIsNoSourceIsRefused) {
@@ -79,8 +79,9 @@ TEST(ServerSource, WhatIsNoSourceIsRefused) {
   }
   EXPECT_THAT(refusal_of_source("http+srv://a"), HasSubstr("the scheme is not mqtt"));
   EXPECT_THAT(refusal_of_source("+srv://a"), HasSubstr("the scheme is not mqtt"));
-  EXPECT_EQ(refusal_of_source("mqtt+elasticache://a"), "mqtt:// has no servers by +elasticache");
-  EXPECT_EQ(refusal_of_source("embedded+srv://3"), "embedded:// has no servers by +srv");
+  EXPECT_EQ(refusal_of_source("mqtt+elasticache://a"),
+            "mqtt:// does not look up servers by +elasticache");
+  EXPECT_EQ(refusal_of_source("embedded+srv://3"), "embedded:// does not look up servers by +srv");
   EXPECT_EQ(refusal_of_source("memcached+srv://a,b"), "a source of servers is one name");
   EXPECT_EQ(refusal_of_source("memcached+srv://a*2"), "a source of servers has no weight");
   EXPECT_EQ(refusal_of_source("memcached+srv://a:1"),
@@ -88,7 +89,7 @@ TEST(ServerSource, WhatIsNoSourceIsRefused) {
   EXPECT_EQ(refusal_of_source("memcached+srv://a..b"),
             "the name of the SRV records has an empty part");
   EXPECT_EQ(refusal_of_source("memcached+elasticache:///run/a.sock"),
-            "a source of servers is no Unix socket");
+            "a source of servers cannot be a Unix socket");
   EXPECT_EQ(refusal_of_source("memcached+elasticache://a:0"),
             "server 1: the port is not an integer from 1 to 65535");
   EXPECT_EQ(refusal_of_source("memcached+srv://"), "server 1 is empty");

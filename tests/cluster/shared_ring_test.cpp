@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The servers, weights and keys with which the other clients' answers were collected
+// The servers, weights and keys for which the other clients' answers were collected
 // (docs/wire/locators.md, "Shared rings").
 std::vector<NodeConfig> servers() {
   return {{"10.0.1.1", 11211, 1}, {"10.0.1.2", 11211, 1}, {"10.0.1.3", 11212, 1},
@@ -38,7 +38,7 @@ std::string route(const ClientNodeLocator& ring, unsigned keys = 20'000) {
   }
   return nodes;
 }
-// Lowest five points.
+// The five lowest points.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> lowest(const SharedRing& ring) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> five;
   for (const auto& point : ring.points().first(5)) five.emplace_back(point.position, point.node);
@@ -54,7 +54,7 @@ std::string hex(const Md5& digest) {
   return out;
 }
 
-// RFC 1321, A.5, and one at every edge of a block.
+// RFC 1321, A.5, and a text for every edge of a block.
 TEST(Md5Test, GivesTheDigestsOfTheSpecification) {
   EXPECT_EQ(hex(md5("")), "d41d8cd98f00b204e9800998ecf8427e");
   EXPECT_EQ(hex(md5("abc")), "900150983cd24fb0d6963f7d28e17f72");
@@ -144,7 +144,7 @@ TEST(SharedRingGolden, Spymemcached) {
   EXPECT_EQ(hash64(route(ring)), 0x88117dc85d2962bau);
 }
 
-// In single precision a twenty-fifth of 160 x 25 is less than 160.
+// A twenty-fifth of 160 x 25 is less than 160 in single precision.
 TEST(SharedRing, LosesALabelToSinglePrecisionWhereTheOthersDo) {
   for (const unsigned count : {25u, 47u, 50u, 55u, 61u, 71u, 94u, 100u, 107u, 109u}) {
     std::vector<NodeConfig> nodes;
@@ -154,7 +154,7 @@ TEST(SharedRing, LosesALabelToSinglePrecisionWhereTheOthersDo) {
   }
 }
 
-// The owner of keys that belong to a point; the point exists.
+// The owner of keys that belong to a point, which must exist.
 std::string owner_at(RingProfile profile, const std::vector<NodeConfig>& nodes,
                      std::uint32_t position) {
   const SharedRing ring(profile, nodes);
@@ -170,8 +170,8 @@ std::string owner_at(RingProfile profile, const std::vector<NodeConfig>& nodes,
   }
 }
 
-// Pairs of servers that share a point, found by search: in a table by position the last one put
-// there stays, in a sorted list the first one is found.
+// Pairs of servers that share a point, found by search. A table by position keeps the last one
+// inserted; in a sorted list the first one is found.
 TEST(SharedRing, OfTwoServersOnOnePointTheOneIsFoundThatTheOtherClientFinds) {
   const NodeConfig a{"10.0.2.53", 11211, 1};
   const NodeConfig b{"10.0.2.161", 11211, 1};
@@ -207,7 +207,7 @@ TEST(SharedRing, DoesNotReadTags) {
 }
 
 #if SHEAF_HAS_LIBMEMCACHED
-// What the real library answers, key by key.
+// Compares with the answers of the real library, key by key.
 void compare(RingProfile profile, const std::vector<NodeConfig>& nodes) {
   memcached_st* library = memcached_create(nullptr);
   const auto set = [&](memcached_behavior_t behavior, std::uint64_t value) {

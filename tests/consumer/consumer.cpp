@@ -1,4 +1,4 @@
-// What a user's program does with an installed sheaf: includes, links, stores and reads.
+// A user's program for an installed sheaf: it includes, links, stores and reads.
 
 #include <cstdio>
 

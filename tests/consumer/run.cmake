@@ -1,12 +1,11 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
-# Builds a static library, with nothing but the core packages, inside a user's project
-# (add_subdirectory) and runs that; installs it, and lets a project find, link and run it. Each
-# source is compiled alone, which shows that it includes what it needs. The shared library is that
-# of tests/package.
+# Builds a static library, with only the core packages, inside a user's project (add_subdirectory)
+# and runs that. Then installs it, and lets a project find, link and run it. Each source is compiled
+# alone, which shows that it includes what it needs. tests/package has the shared library.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
-# A list, which no list of arguments can have as one element.
+# Set here because it is a list, which cannot be one element of an argument list.
 set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${LAUNCHER}")
 
 function(run)
@@ -28,14 +27,14 @@ endfunction()
 file(REMOVE_RECURSE "${prefix}" "${WORK}/found")
 build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF
   -DSHEAF_UNITY=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
-  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # it is the build that takes the time
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # most of the time is the build
 file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")
   message(FATAL_ERROR "inside another project more was built than the library: ${built}")
 endif()
 run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
 
-# Nothing of the tree or its build may leak into what was installed.
+# The installed package must not mention the tree or its build.
 file(GLOB_RECURSE package "${prefix}/lib/cmake/*.cmake")
 if(NOT package)
   message(FATAL_ERROR "no CMake package was installed")

@@ -1,6 +1,6 @@
-// Calls of a client beside asio: the two ways that docs/asynchronous.md shows.
-// The io_context outlives the client: the client's thread may still be inside asio::post when run()
-// has returned. Destroying the client waits for that thread.
+// A client's calls together with asio, in the two ways that docs/asynchronous.md shows. The
+// io_context outlives the client: the client's thread may still be inside asio::post when run() has
+// returned. Destroying the client waits for that thread.
 #ifdef SHEAF_HAS_ASIO
 
 #include <asio.hpp>
@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 
 // ---- a coroutine of any type, resumed by the io_context
 
-// Resumes on the io_context, which does not run out of work before.
+// Resumes on the io_context, and keeps it from running out of work until then.
 AsyncClient on(asio::io_context& io, const Client& client) {
   return client.async().resume_by(
       [&io, work = asio::make_work_guard(io)](std::coroutine_handle<> waiting) {
@@ -54,7 +54,7 @@ TEST(Asio, ACoroutineOfAnyTypeGoesOnWhereTheIoContextRuns) {
   asio::io_context io;
   Client client = test::open("embedded://3?name=asio-hook");
   auto threads = threads_of(on(io, client));
-  io.run();  // returns when the coroutine has ended, and its hook with it
+  io.run();  // returns when the coroutine and its hook have ended
   EXPECT_EQ(threads.get(), std::vector<std::thread::id>(3, std::this_thread::get_id()));
 }
 
@@ -78,7 +78,7 @@ TEST(Asio, AnAwaitableOfAsioAwaitsACallAndGoesOnOnItsExecutor) {
   EXPECT_EQ(thread, runner.get_id());
 }
 
-// A call that asio cancels is stopped by its token: the timer wins, and the call's end is awaited.
+// asio cancels the call through its token: the timer wins, and the coroutine awaits the call's end.
 asio::awaitable<bool> timer_wins(AsyncClient client, GetOptions options) {
   using namespace asio::experimental::awaitable_operators;
   asio::steady_timer timer(co_await asio::this_coro::executor, 20ms);
@@ -99,7 +99,7 @@ TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   EXPECT_EQ(client.stats().front().waiting, 0u);
 }
 
-// The slot and the token in the options: each of them ends the call.
+// Both the slot and the token in the options end the call.
 TEST(Asio, AStopTokenEndsACallThatAsioCouldCancel) {
   const test::DeafServer server;
   for (const bool by_slot : {false, true}) {
@@ -119,7 +119,8 @@ TEST(Asio, AStopTokenEndsACallThatAsioCouldCancel) {
   }
 }
 
-// Whatever owns memory is named: g++ before 14 would free it twice (SHEAF_DESTROYS_TWICE).
+// Every object that owns memory has a name, since g++ before 14 would free it twice
+// (SHEAF_DESTROYS_TWICE).
 asio::awaitable<std::string> with_arguments(AsyncClient client, const std::string& text) {
   const SetOptions options{.ttl = 1h, .version = {}};
   const bool stored = (co_await client.set("a", text, options)(asio::use_awaitable))->stored;
@@ -150,7 +151,7 @@ TEST(Asio, ACallMayBeDeferredAndStartsWhenItIsAwaited) {
   EXPECT_EQ(client.get("key").value()->data, "value");
 }
 
-// A handler that only moves, on a strand: asio's own rule is that it runs there.
+// A move-only handler on a strand: asio's own rule is that it runs there.
 TEST(Asio, AHandlerThatOnlyMovesRunsOnItsExecutor) {
   asio::io_context io;
   Client client = test::open("embedded://1?name=asio-handler");
@@ -164,7 +165,7 @@ TEST(Asio, AHandlerThatOnlyMovesRunsOnItsExecutor) {
   EXPECT_TRUE(right);
 }
 
-// A token is one that can take the outcome; whether a type is one can be asked.
+// A completion token must accept the outcome, and a concept can check that.
 template <class Token>
 concept TakesGet = requires(Call<Result<GetResult>> call, Token token) { std::move(call)(token); };
 static_assert(TakesGet<asio::use_awaitable_t<>>);

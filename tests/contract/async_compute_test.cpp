@@ -1,5 +1,6 @@
 // The asynchronous forms of get_or_compute on every endpoint: callback, coroutine, future and asio,
-// beside blocking callers. All callers of a client share one computation, whatever their form.
+// together with blocking callers. All callers of a client share one computation, whatever their
+// form.
 
 #include <gtest/gtest.h>
 
@@ -86,7 +87,7 @@ class Held {
   AsyncCompute function() {
     return [this](ComputeDone done) { begun_.set_value(std::move(done)); };
   }
-  // Once it has begun.
+  // Waits until the function has begun.
   ComputeDone done() { return begun_.get_future().get(); }
 
  private:
@@ -249,7 +250,7 @@ TEST_P(AsyncComputing, WhoWaitsEndsAtItsOwnDeadline) {
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().reason, Reason::timed_out);
   done("made");
-  EXPECT_EQ(data_of(leader), "made");  // its own time does not count
+  EXPECT_EQ(data_of(leader), "made");  // the time of its function does not count
 }
 
 TEST_P(AsyncComputing, AStopEndsTheCallsAndWhatTheFunctionMakesIsStoredForTheOthers) {
@@ -298,7 +299,7 @@ TEST_P(AsyncComputing, TheEndOfTheClientEndsLeadersAndWaitersAndALaterCallDoesNo
   for (std::size_t i = 1; i < answers.size(); ++i) {
     const auto got = answers[i].get();
     ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().reason, Reason::closed);  // its first read may have been under way
+    EXPECT_EQ(got.error().reason, Reason::closed);  // its first read may have been in flight
   }
   done("late");
   bool refused = false;
@@ -314,7 +315,7 @@ TEST_P(AsyncComputing, ABlockingCallerInACallbackTakesTheRightOfAFunctionThatWai
   std::promise<void> busy;
   std::promise<void> claimed;
   client->async().get("other").then([&](const Result<GetResult>&) {
-    busy.set_value();  // the dispatcher is
+    busy.set_value();  // the dispatcher is busy now
     claimed.get_future().wait();
     inside.set_value(client->get_or_compute("{key}", options, made("here")));
   });

@@ -59,7 +59,7 @@ TEST_P(AsyncLists, EditsDoWhatTheySay) {
 TEST_P(AsyncLists, ManyItemsArePushedInPartsAndInOrder) {
   Items items;
   for (int i = 0; i < 5'000; ++i) items.push_back(std::to_string(i));
-  // A broker with a sanitizer needs seconds for a part.
+  // A broker with a sanitizer needs seconds for one part.
   const AsyncList list = List(*client, "many", {.timeout = 60s}).async();
   const PushManyResult pushed = push_many(list, items);
   ASSERT_FALSE(pushed.error) << pushed.error->message();

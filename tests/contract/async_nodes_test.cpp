@@ -1,4 +1,4 @@
-// What a client asks all of its nodes, without blocking.
+// Requests of a client to all of its nodes, without blocking.
 
 #include <gtest/gtest.h>
 

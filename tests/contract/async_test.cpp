@@ -1,4 +1,4 @@
-// co_await on the calls of a client, from a coroutine type that knows nothing of sheaf.
+// co_await on the calls of a client, from a coroutine type that does not know sheaf.
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(Coroutines, AHookDecidesWhereACoroutineGoesOn) {
   std::vector<std::thread> workers;
   std::vector<std::thread::id> own;
   const auto hook = [&](std::coroutine_handle<> waiting) {
-    std::promise<void> noted;  // the last coroutine's end lets the test read what is noted here
+    std::promise<void> noted;  // the test reads `own` after the last coroutine has ended
     workers.emplace_back([waiting, ready = noted.get_future()] {
       ready.wait();
       waiting.resume();
@@ -96,7 +96,8 @@ TEST(Coroutines, AnAwaitableKeepsWhatItWasGiven) {
   EXPECT_EQ(client.get(std::string(1'000, 'k')).value()->data, std::string(1'000, 'v'));
 }
 
-// g++ before 14 frees what temporaries without a constructor own; a default argument may be one.
+// g++ before 14 frees the members of temporaries without a constructor; a default argument may be
+// such a temporary.
 TEST(Coroutines, ObjectsMayBeMadeInTheExpressionThatAwaits) {
   Client client = test::open("embedded://1?name=coroutine-temporaries");
   const auto call = [](Client& one) -> Task<bool> {

@@ -1,4 +1,4 @@
-// AsyncWatch: waits for events that block no thread, and what ends them.
+// AsyncWatch: waits for events that block no thread, and what ends such waits.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using Kind = WatchEvent::Kind;
 using Next = Result<std::optional<WatchEvent>>;
 
-constexpr auto soon = 20s;  // an event that does not come at all fails the test then
+constexpr auto soon = 20s;  // a test whose event never comes fails then
 
 // ---- on every kind of endpoint with watches, in every way to consume a Call
 
@@ -35,7 +35,7 @@ using WatchParam = std::tuple<test::EndpointFactory, test::Form>;
 class AsyncWatches : public testing::TestWithParam<WatchParam> {
  protected:
   AsyncWatches() : watch(client.watch("k").value()) {}
-  // The value of the next event that says what the key holds; there may be gaps.
+  // Returns the value of the next event that says what the key holds, skipping gaps.
   std::optional<std::string> next_value() {
     for (;;) {
       const auto next = test::outcome_of(form, watch.async().next({.wait = soon}));
@@ -100,7 +100,7 @@ class WaitForEvent : public testing::TestWithParam<bool> {
   }
   void set(const std::string& value) { ASSERT_TRUE(client->set("k", value)); }
 
-  std::optional<Driver> driver;  // one that another thread turns
+  std::optional<Driver> driver;  // turned by another thread
   std::jthread turner;
   std::optional<Client> client;
   std::optional<Watch> watch;
@@ -129,7 +129,8 @@ TEST_P(WaitForEvent, ATokenEndsOneCallAndNoEventIsLost) {
   EXPECT_EQ(watch->next().value()->value, "2");
 }
 
-// A call that a token ends in the moment of an event has either that event or none.
+// A call that a token ends at the moment of an event either takes the event or leaves it to the
+// next.
 TEST_P(WaitForEvent, TokensAndEventsThatRaceLoseNothing) {
   constexpr int rounds = 300;
   std::vector<std::string> seen;
@@ -243,7 +244,7 @@ TEST_P(WaitForEvent, AKeyOfItsOwnMayHaveACallback) {
   EXPECT_EQ(seen.get_future().get(), "single1");
 }
 
-// Nothing is in flight meanwhile: blocking callers need not wake the thread that would wait for it.
+// A wait has no request in flight, so blocking callers need not wake a thread for it.
 TEST_P(WaitForEvent, AWaitIsNoWorkInFlight) {
   auto next = begin();
   ASSERT_TRUE(client->get("other"));  // the wait has begun

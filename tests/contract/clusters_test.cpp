@@ -1,4 +1,4 @@
-// Clusters: all clusters of a configuration, by name; and what a Client that was moved from says.
+// Clusters: all clusters of a configuration, by name; and what a moved-from Client reports.
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ Clusters open_clusters(std::string_view json) {
 constexpr auto two_caches =
     R"({"clusters":{"sessions":{"servers":"embedded://3"},"prices":{"servers":"embedded://1"}}})";
 
-// A file of this test alone, for other tests run at the same time, with a cluster of memcached
-// servers that nobody needs to run.
+// A file of this test alone, since other tests run at the same time, with a cluster of memcached
+// servers that need not run.
 class ClusterFile {
  public:
   explicit ClusterFile(const std::string& servers) { write(servers); }
@@ -101,7 +101,7 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   ASSERT_TRUE(clusters);
   const auto refusal = [&] { return clusters->reload().error().text; };
   file.write("memcached://127.0.0.1:1", "other");
-  EXPECT_EQ(refusal(), file.path + ": clusters.other was not there when it was opened");
+  EXPECT_EQ(refusal(), file.path + ": clusters.other was added after the clusters were opened");
   file.write_text(R"({"clusters":{}})");
   EXPECT_NE(refusal(), "");
   file.write_text("{");
@@ -110,7 +110,7 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   const auto reloaded = clusters->reload();
   ASSERT_TRUE(reloaded);
   EXPECT_EQ(reloaded->at(0).servers.error().text,
-            "timeout differs, and only servers and their weights change while a client works");
+            "timeout differs, but only servers and their weights can change while a client works");
   EXPECT_EQ(nodes_of((*clusters)["cache"]), Names{"127.0.0.1:1"});
   auto from_memory = open_clusters(two_caches);
   EXPECT_EQ(from_memory.reload().error().outcome, Outcome::invalid);

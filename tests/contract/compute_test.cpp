@@ -1,5 +1,5 @@
-// get_or_compute on every endpoint: one computation for all who miss, and what happens when whoever
-// computes fails, is slow or is killed.
+// get_or_compute on every endpoint: one computation for all callers that miss, and what happens
+// when the computing caller fails, is slow or is killed.
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of those who wait, and of the machine.
+// Pauses of waiting callers and of the machine.
 constexpr auto pauses = 2s * test::slowness;
 using Clock = std::chrono::steady_clock;
 
@@ -32,7 +32,7 @@ class Computing : public test::OnEndpoint {};
 INSTANTIATE_TEST_SUITE_P(On, Computing, testing::ValuesIn(test::all_factories()),
                          [](const auto& test) { return test.param.name; });
 
-// Where other processes can reach the endpoint, too.
+// Endpoints that other processes can reach, too.
 class ComputingInProcesses : public Computing {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ComputingInProcesses);
 std::vector<test::EndpointFactory> shared_factories() {
@@ -193,7 +193,7 @@ TEST_P(Computing, BadArgumentsAreRefusedBeforeAnythingIsAsked) {
   EXPECT_FALSE(client->get("key").value().has_value());
 }
 
-// A child process that computes and does not come back; it reports when it has begun.
+// A child process that computes and never returns. Its constructor waits until it has begun.
 class Process {
  public:
   Process(const std::string& uri, std::chrono::seconds lease) {
@@ -229,14 +229,14 @@ class Process {
 
 TEST_P(ComputingInProcesses, AProcessThatIsKilledWhileItComputesDelaysOthersByItsLeaseAtMost) {
   if (!test::may_fork()) return;
-  client.reset();  // fork() wants no threads
+  client.reset();  // no other thread may run during fork()
   constexpr auto lease = 2s;
   const auto start = Clock::now();
   Process computing(endpoint->uri(), lease);
   client.emplace(test::open(endpoint->uri()));
   const auto early =
       client->get_or_compute("key", {.timeout = 100ms}, [] { return std::string("wrong"); });
-  EXPECT_FALSE(early);  // it computes, so nobody else does
+  EXPECT_FALSE(early);  // it computes, so no other caller does
   computing.kill();
   const auto got =
       client->get_or_compute("key", {.timeout = 20s}, [] { return std::string("made"); });

@@ -1,6 +1,6 @@
-// The contract of Client, the same for every endpoint: run on engines in the process, on three real
-// brokers with the plugin, and on three memcached servers in both protocols. What an endpoint lacks
-// is asked with supports(), and must then be refused as unsupported.
+// The contract of Client, the same on every endpoint: engines in the process, real brokers with the
+// plugin, and real servers of memcached and of the Redis protocol. The tests ask supports() what an
+// endpoint lacks, which must then be refused as unsupported.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@ class Contract : public testing::TestWithParam<test::EndpointFactory> {
     client.emplace(test::open(endpoint->uri()));
   }
   const test::Limits& limits() const { return GetParam().limits; }
-  // True if the endpoint has it; else the result of trying must say so.
+  // True if the endpoint has the feature; otherwise the result of trying must say that it is
+  // unsupported.
   template <class T>
   bool has(Feature feature, const Result<T>& tried) const {
     if (client->supports(feature)) return true;
@@ -168,7 +169,7 @@ TEST_P(Contract, AKeyWithATimeToLiveIsGoneAfterIt) {
   }
 }
 
-// A cluster has a default time to live: every way to set uses it, and only where none is given.
+// A cluster has a default time to live. Every way to set uses it if no time is given.
 TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   const std::string uri = endpoint->uri();
   const auto with = [&](const std::string& option) {
@@ -209,7 +210,7 @@ TEST_P(Contract, SettingWithoutATimeToLiveClearsTheOldOne) {
   }
 }
 
-// The server refuses a stale token, or to increment a value that is no number.
+// The server refuses a stale token or, without fencing, to increment a value that is not a number.
 TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesTheKey) {
   std::vector<LogRecord> records;  // complete once the client is gone
   std::string node;
@@ -449,7 +450,7 @@ TEST_P(Contract, ASecondClientFindsEveryKeyAndAgreesWhereItIs) {
 }
 
 TEST_P(Contract, KeysWithOneTagShareANode) {
-  client->get("order-7").value();  // where servers decide on owners, it learns of them now
+  client->get("order-7").value();  // where servers decide on owners, the client learns them here
   for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(client->locate("{order-7}/" + std::to_string(i))->node,
               client->locate("order-7")->node);

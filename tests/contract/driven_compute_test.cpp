@@ -1,5 +1,5 @@
 // Where and when the functions of asynchronous get_or_compute run and end: with a driver, with an
-// executor that is late, and in a forked child.
+// executor that runs late, and in a forked child.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-// An outcome that a callback leaves behind.
+// An outcome that a callback stores.
 using Kept = std::optional<Result<Value>>;
 std::function<void(Result<Value>)> keep(Kept& kept) {
   return [&kept](Result<Value> got) {
@@ -112,7 +112,7 @@ TEST_P(DrivenComputing, ABlockingCallerComputesWhenNobodyPollsForAFunctionThatHa
   EXPECT_FALSE(ran);
 }
 
-// What cannot work: the thread that waits is the one that would call the ComputeDone.
+// This cannot work: the waiting thread is the one that would call the ComputeDone.
 TEST_P(DrivenComputing, WhoWaitsForWhatItsOwnThreadWouldEndTimesOut) {
   std::optional<ComputeDone> done;
   Kept leader;
@@ -149,7 +149,7 @@ TEST_P(DrivenComputing, TheEndOfAClientThatNobodyPollsEndsItsCallsAndRunsNoFunct
     ASSERT_FALSE(**kept);
     EXPECT_EQ((*kept)->error().reason, Reason::closed);
   }
-  EXPECT_EQ(leader->error().outcome, Outcome::shutdown);  // nothing of it was under way
+  EXPECT_EQ(leader->error().outcome, Outcome::shutdown);  // no request of it was in flight
   EXPECT_FALSE(ran);
   (*done)("late");
 }
@@ -184,7 +184,7 @@ class LateExecutor {
 
 class LateComputing : public testing::Test {
  protected:
-  // A future ends without the executor; its function does not begin without it.
+  // A future ends without the executor, but its function does not begin without it.
   auto queued(const ComputeOptions& options) {
     return client.async()
         .get_or_compute("key", options,
@@ -238,7 +238,7 @@ TEST_F(LateComputing, ACallerOnItsOwnStackComputesInPlaceOfAFunctionThatHasNotBe
 
 TEST(Computing, AFunctionIsDestroyedByTheDispatcherHoweverItsCallEnds) {
   Client client = test::open("embedded://1");
-  std::vector<std::thread::id> destroyed;  // by one thread, if this test is right
+  std::vector<std::thread::id> destroyed;  // by one thread if this test is right
   const auto noted = [&] {
     return std::shared_ptr<void>(nullptr,
                                  [&](void*) { destroyed.push_back(std::this_thread::get_id()); });
@@ -275,7 +275,7 @@ TEST(Computing, AFunctionIsDestroyedByTheDispatcherHoweverItsCallEnds) {
                                   AsyncCompute([note = noted()](const ComputeDone&) {}))
                   .future();
   EXPECT_FALSE(kept.get());
-  std::promise<std::thread::id> dispatcher;  // whose queue is empty then, so the end runs none
+  std::promise<std::thread::id> dispatcher;  // its queue is then empty, so the end runs nothing
   client.async().get("key").then(
       [&](const Result<GetResult>&) { dispatcher.set_value(std::this_thread::get_id()); });
   const auto where = dispatcher.get_future().get();

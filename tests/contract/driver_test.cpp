@@ -1,4 +1,4 @@
-// Clients that a driver turns: no thread of the library, and nothing else is different.
+// Clients that a driver turns: no thread of the library, and no other difference.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ std::size_t threads() {
       std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
 }
 
-// Turns the driver as a program with poll() does, by its descriptor alone. How often it woke.
+// Turns the driver as a program with poll() does, through its descriptor alone. Returns how often
+// it woke.
 template <class Done>
 unsigned turn_until(Driver& driver, const Done& done, std::chrono::milliseconds longest = 60s) {
   unsigned woken = 0;
@@ -122,7 +123,7 @@ TEST(Driven, AnIdleClientWakesNobody) {
   Driver driver;
   Client client = test::open("embedded://1", {.driver = &driver});
   ASSERT_TRUE(client.set("driver/a", "1"));
-  turn_until(driver, [] { return false; }, 100ms);  // what is left to do
+  turn_until(driver, [] { return false; }, 100ms);  // does the remaining work
   EXPECT_LE(turn_until(driver, [] { return false; }, 300ms), 3u);
 }
 
@@ -140,7 +141,7 @@ TEST(Driven, ADeadlineMakesTheDescriptorReadable) {
   EXPECT_EQ(error->reason, Reason::timed_out);
   EXPECT_GE(std::chrono::steady_clock::now() - started, 200ms);
   EXPECT_LE(woken, 50u);
-  EXPECT_TRUE(driver.timeout());  // it goes on asking whether the server is back
+  EXPECT_TRUE(driver.timeout());  // the client keeps probing the server
 }
 
 TEST(Driven, ACallMakesTheDescriptorReadableWhileAnotherWaitsForItsAnswer) {
@@ -149,7 +150,7 @@ TEST(Driven, ACallMakesTheDescriptorReadableWhileAnotherWaitsForItsAnswer) {
   Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s",
                              {.driver = &driver});
   client.async().get("driver/a").then([](Result<GetResult>) {});
-  turn_until(driver, [] { return false; }, 100ms);  // what can be done
+  turn_until(driver, [] { return false; }, 100ms);  // does everything that can be done
   ASSERT_FALSE(driver.run_one(0ms));
   client.async().get("driver/b").then([](Result<GetResult>) {});
   EXPECT_TRUE(driver.run_one(0ms));
@@ -166,7 +167,7 @@ TEST(Driven, ManyClientsShareOneThreadAndEndWhileOthersWork) {
   for (int round = 0; round < 20; ++round) {
     for (Client& client : clients)
       client.async().set("driver/a", "1").then([&](Result<SetResult>) { ++called; });
-    clients.pop_back();  // its callbacks come all the same
+    clients.pop_back();  // its callbacks still come
   }
   const auto end = std::chrono::steady_clock::now() + 60s;
   while (called < 210 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -193,7 +194,7 @@ TEST(Driven, WhatWasNotTurnedEndsWithItsClient) {
     Client client = test::open("embedded://1", {.driver = &driver});
     client.async().get("driver/a").then([&](Result<GetResult> got) { ended = std::move(got); });
   }
-  ASSERT_TRUE(ended);  // by an answer or as shutdown
+  ASSERT_TRUE(ended);  // with an answer or as shutdown
   if (!*ended) {
     EXPECT_EQ(ended->error().outcome, Outcome::shutdown);
   }
@@ -223,7 +224,7 @@ TEST(Driven, EachOfSeveralThreadsInRunEndsWhenItsOwnTokenIsStopped) {
     }
     for (std::jthread& thread : turning) {
       thread.request_stop();
-      thread.join();  // the threads after it sleep on
+      thread.join();  // the later threads keep sleeping
     }
   }
 }
@@ -252,7 +253,7 @@ TEST(Driven, AThreadThatIsStoppedInACallbackWakesNobodyMeanwhile) {
   });
   driver.run(stopping.get_token());
   EXPECT_LE(woken, 3u);
-  EXPECT_FALSE(driver.run_one(0ms));  // nothing is left to do
+  EXPECT_FALSE(driver.run_one(0ms));  // no work is left
 }
 
 TEST(Driven, AnExecutorOfTheProgramRunsTheCallbacksInstead) {

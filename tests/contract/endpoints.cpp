@@ -1,17 +1,20 @@
 #include "tests/contract/endpoints.h"
 
-#include <array>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
+#include <map>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+
+#include "tests/support/wait_for_condition.h"
+#include "tests/support/wire.h"
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
 #endif
 #ifdef SHEAF_TEST_TLS
 #include "tests/support/tls/server_options.h"
+#include "tests/support/tls/tls_wire.h"
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/support/memcached_process.h"
@@ -41,70 +44,83 @@ class Embedded final : public Endpoint {
   std::string uri_;
 };
 
-#ifdef SHEAF_TEST_BROKERS
-class Brokers final : public Endpoint {
- public:
-  explicit Brokers(const std::string& spelling) {
-    BrokerOptions options;
-    options.plugin_options = {{"spelling", spelling}};
-    for (int i = 0; i < 3; ++i) brokers_.push_back(std::make_unique<BrokerProcess>(options));
-  }
-  std::string uri() const override {
-    std::string uri = "mqtt://";
-    for (const auto& broker : brokers_) {
-      if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(broker->port());
-    }
-    return uri + "?connect_timeout=5s" + patient;
-  }
-
- private:
-  std::vector<std::unique_ptr<BrokerProcess>> brokers_;
+// Three servers of a kind, and what a client is told about them.
+template <class Server, class Options>
+struct ServerKind {
+  std::string name;
+  std::string scheme;
+  Options options;
+  std::string query{};  // further options of the URI: "&routing=ring"
 };
-#endif
 
-#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+// Empties a server for the next test, once it has read all that the clients of the last one sent.
+template <class Server>
+void empty(Server& server, bool tls) {
+  wait_for_condition("the server has closed all connections",
+                     [&] { return !has_connections(server.port()); });
+#ifdef SHEAF_TEST_BROKERS
+  if constexpr (std::is_same_v<Server, BrokerProcess>) return server.forget();
+#endif
+  std::string_view command = "flush_all\r\n";
+  std::string_view answer = "OK\r\n";
+#ifdef SHEAF_TEST_REDIS_SERVERS
+  if constexpr (std::is_same_v<Server, RedisProcess>) {
+    command = "*1\r\n$8\r\nFLUSHALL\r\n";
+    answer = "+OK\r\n";
+  }
+#endif
+  std::unique_ptr<Wire> wire;
+#ifdef SHEAF_TEST_TLS
+  if (tls) wire = connect_tls(server.port(), {.paths = Credentials::shared().client()});
+#endif
+  if (!tls) wire = connect_tcp(server.port());
+  wire->send(command);
+  if (wire->receive(std::chrono::minutes(1)) != answer) {
+    throw std::runtime_error("a server was not emptied");
+  }
+}
+
+// They outlive the test: the next one of the process gets them empty.
+template <class Server, class Options>
 class Servers final : public Endpoint {
  public:
-  explicit Servers(std::string protocol) : protocol_(std::move(protocol)) {}
-  std::string uri() const override {
-    std::string uri = "memcached://";
-    for (const MemcachedProcess& server : servers_) {
-      if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(server.port());
+  explicit Servers(const ServerKind<Server, Options>& kind) : kind_(kind) {
+    const bool tls = kind.query.find("tls_ca=") != std::string::npos;
+    if (idle().empty()) {
+      for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Server>(kind.options));
+    } else {
+      servers_ = std::move(idle().back());
+      idle().pop_back();
+      for (const auto& server : servers_) empty(*server, tls);
     }
-    return uri + "?connect_timeout=5s&protocol=" + protocol_ + patient;
   }
+  ~Servers() override { idle().push_back(std::move(servers_)); }
+  Servers(const Servers&) = delete;
+  Servers& operator=(const Servers&) = delete;
 
- private:
-  std::string protocol_;
-  std::array<MemcachedProcess, 3> servers_;
-};
-#endif
-
-#ifdef SHEAF_TEST_REDIS_SERVERS
-// Servers that stand alone, under the client's own locator; without one of their commands, if it is
-// named.
-class RedisServers final : public Endpoint {
- public:
-  explicit RedisServers(const std::string& missing) {
-    RedisOptions options;
-    if (!missing.empty()) options.lines = {"rename-command " + missing + " \"\""};
-    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<RedisProcess>(options));
-  }
   std::string uri() const override {
-    std::string uri = "redis://";
+    std::string uri = kind_.scheme + "://";
     for (const auto& server : servers_) {
       if (uri.back() != '/') uri += ',';
       uri += "127.0.0.1:" + std::to_string(server->port());
     }
-    return uri + "?connect_timeout=5s&routing=ring" + patient;
+    return uri + "?connect_timeout=5s" + kind_.query + patient;
   }
 
  private:
-  std::vector<std::unique_ptr<RedisProcess>> servers_;
+  using Three = std::vector<std::unique_ptr<Server>>;
+
+  // Those of the same kind that no test uses. A test may use more than three servers.
+  std::vector<Three>& idle() {
+    static std::map<std::string, std::vector<Three>> all;
+    return all[kind_.name];
+  }
+
+  ServerKind<Server, Options> kind_;
+  Three servers_;
 };
 
+#ifdef SHEAF_TEST_REDIS_SERVERS
 // A cluster, of which the client is given one server. It outlives this object.
 class SharedCluster final : public Endpoint {
  public:
@@ -137,82 +153,58 @@ class SharedCluster final : public Endpoint {
 };
 #endif
 
-#ifdef SHEAF_TEST_TLS
-// Servers of a kind that demand certificates of their clients.
 template <class Server, class Options>
-class TlsServers final : public Endpoint {
- public:
-  TlsServers(std::string scheme, const Options& options) : scheme_(std::move(scheme)) {
-    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Server>(options));
-  }
-  std::string uri() const override {
-    std::string uri = scheme_ + "://";
-    for (const auto& server : servers_) {
-      if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(server->port());
-    }
-    uri += "?connect_timeout=5s&" + Credentials::shared().options();
-    return uri + (scheme_ == "rediss" ? "&routing=ring" : "") + patient;
-  }
+EndpointFactory factory(const ServerKind<Server, Options>& kind, const Limits& limits = {}) {
+  return {kind.name, [kind] { return std::make_unique<Servers<Server, Options>>(kind); }, limits};
+}
 
- private:
-  std::string scheme_;
-  std::vector<std::unique_ptr<Server>> servers_;
-};
+EndpointFactory embedded(const std::string& name, const std::string& spelling) {
+  return {name, [spelling] { return std::make_unique<Embedded>(spelling); }};
+}
 
-#ifdef SHEAF_TEST_BROKERS
-std::unique_ptr<Endpoint> brokers_over_tls() {
-  BrokerOptions options;
-  options.tls = mosquitto_tls(Credentials::shared().server());
-  return std::make_unique<TlsServers<BrokerProcess, BrokerOptions>>("mqtts", options);
-}
+#ifdef SHEAF_TEST_TLS
+// The servers demand certificates of their clients.
+std::string tls_query() { return "&" + Credentials::shared().options(); }
 #endif
-#ifdef SHEAF_TEST_MEMCACHED_SERVERS
-std::unique_ptr<Endpoint> memcached_over_tls() {
-  MemcachedOptions options;
-  options.arguments = memcached_tls(Credentials::shared().server());
-  return std::make_unique<TlsServers<MemcachedProcess, MemcachedOptions>>("memcacheds", options);
-}
-#endif
-#ifdef SHEAF_TEST_REDIS_SERVERS
-std::unique_ptr<Endpoint> redis_over_tls() {
-  RedisOptions options;
-  options.tls = redis_tls(Credentials::shared().server());
-  return std::make_unique<TlsServers<RedisProcess, RedisOptions>>("rediss", options);
-}
-#endif
-#endif
-
-template <class Kind>
-EndpointFactory factory(const std::string& name, const std::string& spelling) {
-  return {name,
-          [spelling]() -> std::unique_ptr<Endpoint> { return std::make_unique<Kind>(spelling); }};
-}
 
 }  // namespace
 
 std::vector<EndpointFactory> endpoint_factories() {
-  return {
-      factory<Embedded>("Embedded", "sdk"), factory<Embedded>("EmbeddedPageSpelling", "page"),
+  std::vector<EndpointFactory> all{embedded("Embedded", "sdk"),
+                                   embedded("EmbeddedPageSpelling", "page")};
 #ifdef SHEAF_TEST_BROKERS
-      factory<Brokers>("Brokers", "sdk"),   factory<Brokers>("BrokersPageSpelling", "page"),
+  using Kind = ServerKind<BrokerProcess, BrokerOptions>;
+  BrokerOptions options{.forgets = true};
+  options.plugin_options = {{"spelling", "sdk"}};
+  all.push_back(factory(Kind{"Brokers", "mqtt", options}));
+  options.plugin_options = {{"spelling", "page"}};
+  all.push_back(factory(Kind{"BrokersPageSpelling", "mqtt", options}));
 #ifdef SHEAF_TEST_TLS
-      {"BrokersOverTls", brokers_over_tls},
+  options.plugin_options.clear();
+  options.tls = mosquitto_tls(Credentials::shared().server());
+  all.push_back(factory(Kind{"BrokersOverTls", "mqtts", options, tls_query()}));
 #endif
 #endif
-  };
+  return all;
 }
 
 std::vector<EndpointFactory> memcached_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
-  using std::chrono::seconds;
-  all = {factory<Servers>("MemcachedMeta", "meta"), factory<Servers>("MemcachedBinary", "binary")};
-  all[0].limits = {.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = seconds(1)};
-  all[1].limits = {.key = 250, .binary_key = 250, .value = 1'048'267, .ttl = seconds(1)};
+  using Kind = ServerKind<MemcachedProcess, MemcachedOptions>;
+  // What was flushed is freed late, and memory does not move to items of another size at once.
+  MemcachedOptions options{.arguments = {"-m", "1024"}};
+  Limits limits{.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = std::chrono::seconds(1)};
+  all.push_back(factory(Kind{"MemcachedMeta", "memcached", options, "&protocol=meta"}, limits));
 #ifdef SHEAF_TEST_TLS
-  all.push_back({"MemcachedOverTls", memcached_over_tls, all[0].limits});
+  MemcachedOptions tls = options;
+  for (const auto& each : memcached_tls(Credentials::shared().server())) {
+    tls.arguments.push_back(each);
+  }
+  all.push_back(factory(Kind{"MemcachedOverTls", "memcacheds", tls, tls_query()}, limits));
 #endif
+  limits.binary_key = 250;
+  all.push_back(factory(Kind{"MemcachedBinary", "memcached", options, "&protocol=binary"}, limits));
 #endif
   return all;
 }
@@ -220,13 +212,21 @@ std::vector<EndpointFactory> memcached_factories() {
 std::vector<EndpointFactory> redis_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
+  using Kind = ServerKind<RedisProcess, RedisOptions>;
+  const Limits limits{.key = 8'192, .binary_key = 8'192};
   const std::string name = std::string(traits_of(usual_software()).name) + "Servers";
-  all = {factory<RedisServers>(name, ""), factory<RedisServers>(name + "InResp2", "HELLO"),
-         factory<RedisServers>(name + "WithoutScripts", "EVAL")};
+  const std::string ring = "&routing=ring";
+  RedisOptions options;
+  all.push_back(factory(Kind{name, "redis", options, ring}, limits));
+  options.lines = {"rename-command HELLO \"\""};
+  all.push_back(factory(Kind{name + "InResp2", "redis", options, ring}, limits));
+  options.lines = {"rename-command EVAL \"\""};
+  all.push_back(factory(Kind{name + "WithoutScripts", "redis", options, ring}, limits));
 #ifdef SHEAF_TEST_TLS
-  all.push_back({name + "OverTls", redis_over_tls});
+  options.lines.clear();
+  options.tls = redis_tls(Credentials::shared().server());
+  all.push_back(factory(Kind{name + "OverTls", "rediss", options, ring + tls_query()}, limits));
 #endif
-  for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
   return all;
 }

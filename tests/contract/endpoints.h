@@ -1,6 +1,7 @@
 #pragma once
 
-// Where the contract suite runs: each endpoint is made fresh for a test and ends with it.
+// Where the contract suite runs. An endpoint is empty when a test gets it. Servers live as long as
+// the process: starting three for each of some 250 tests would take longer than the tests.
 
 #include <gtest/gtest.h>
 

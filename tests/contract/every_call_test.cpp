@@ -1,4 +1,4 @@
-// Every asynchronous operation, consumed in every way: each ends as the blocking form does.
+// Every asynchronous operation, consumed in every way: each ends as its blocking form does.
 
 #include <gtest/gtest.h>
 
@@ -73,10 +73,10 @@ std::string said(const std::vector<T>& all) {
 
 // ---- the operations
 
-// Calls an operation once, on things of its own that begin alike.
+// The client and the objects of one call. All subjects begin in the same state.
 struct Subject {
   Client& client;
-  std::optional<test::Form> form;  // none: the blocking one
+  std::optional<test::Form> form;  // none: the blocking form
   std::string key;                 // holds "1" where that is possible
   AsyncClient async = client.async();
   Locker locker{client};
@@ -87,7 +87,7 @@ struct Subject {
     return form ? said(test::outcome_of(*form, asynchronous())) : said(blocking());
   }
   std::vector<std::string_view> keys() const { return {key, "absent"}; }
-  // Something under a lock that is held, if there are locks.
+  // Calls `function` with a held lock; without locks, returns the refusal.
   template <class Function>
   std::string locked(const Function& function) const {
     LockResult taken = Locker(client).lock("{" + key + "}lock", {.wait = 10s});
@@ -100,7 +100,7 @@ struct Operation {
   std::function<std::string(Subject&)> call;
 };
 
-// The same call of the blocking and of the asynchronous object.
+// The same call on the blocking and on the asynchronous object.
 template <class Call>
 std::string both(const Subject& s, Client& client, const Call& call) {
   return s.end([&] { return call(client); }, [&] { return call(s.async); });
@@ -237,7 +237,7 @@ class EveryCall : public test::OnEndpoint {
     Subject subject{*client, form, key};
     return operation.call(subject);
   }
-  // Whether each way ends as the blocking form.
+  // Checks that each way ends as the blocking form does.
   void compare(const std::vector<Operation>& operations) {
     for (const Operation& operation : operations) {
       const std::string expected = end(operation, std::nullopt);
@@ -301,7 +301,7 @@ TEST_F(Calls, OwnWhatTheyWereGiven) {
   EXPECT_EQ(std::move(*call).future().get().value(), RemoveResult::removed);
 }
 
-// Their time begins then, too: a call that waits to be consumed does not run out of it.
+// A call's time begins when it is consumed, too, so a call that waits for that loses none.
 TEST_F(Calls, AreInTheOrderInWhichTheyAreConsumed) {
   auto second = async.set("key", "second");
   auto first = async.set("key", "first");
@@ -350,7 +350,7 @@ TEST_F(Calls, ATransformedOneIsStoppedByItsToken) {
   EXPECT_EQ(std::move(call).future().get(), Reason::cancelled);
 }
 
-// A future needs no dispatcher: it may be waited for where callbacks run.
+// A future needs no dispatcher, so a callback may wait for one.
 TEST_F(Calls, AFutureBecomesReadyWhileACallbackRuns) {
   std::promise<bool> got;
   async.get("key").then(

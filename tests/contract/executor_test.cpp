@@ -1,5 +1,5 @@
-// The user's executor: callbacks as a strand that never blocks a thread of the user's, and what
-// callbacks throw.
+// The user's executor: callbacks form a strand that never blocks a thread of the user, and
+// callbacks may throw.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A loop that whoever turns it runs.
+// A queue of tasks for the threads that call run_one().
 class Tasks {
  public:
   void add(std::function<void()> task) {
@@ -33,7 +33,7 @@ class Tasks {
     tasks_.push_back(std::move(task));
     changed_.notify_one();
   }
-  // Runs the next task; false when there is none within the time.
+  // Runs the next task; returns false if none comes within the time.
   bool run_one(std::chrono::nanoseconds time = 10s) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, time, [this] { return !tasks_.empty(); })) return false;
@@ -74,7 +74,7 @@ TEST(Executor, ACallbackThatTakesLongBlocksNoOtherThreadOfThePool) {
         const int now = ++at_once;
         if (now > most_at_once) most_at_once = now;
         if (first.exchange(false)) {
-          tasks.add([&] { foreign_ran.count_down(); });  // behind the tasks of the other callbacks
+          tasks.add([&] { foreign_ran.count_down(); });  // queued after the other callbacks' tasks
           for (int n = 0; n < 10'000 && !foreign_ran.try_wait(); ++n) std::this_thread::yield();
           const auto limit = std::chrono::steady_clock::now() + 10s;
           while (!foreign_ran.try_wait() && std::chrono::steady_clock::now() < limit) {
@@ -158,7 +158,7 @@ TEST(Executor, WhatTheLogSinkThrowsReachesTheHandlerAndCallsGoOn) {
       throw std::runtime_error("the disk is full");
     };
     options.on_exception = [&](const std::exception_ptr&) { ++thrown; };
-    Client client = test::open("memcached://127.0.0.1:1", options);  // nobody listens there
+    Client client = test::open("memcached://127.0.0.1:1", options);  // no server listens there
     EXPECT_FALSE(client.get("a"));
     EXPECT_FALSE(client.get("b"));
   }

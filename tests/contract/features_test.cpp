@@ -1,4 +1,4 @@
-// README.md's table of what each kind of endpoint supports says what Client::supports says.
+// README.md's table of the features of each kind of endpoint agrees with Client::supports.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
 }
 
-// The cells behind the first, by the first, of all tables.
+// The cells after the first, by the first, from all tables.
 std::map<std::string, std::vector<std::string>> table_rows() {
   std::map<std::string, std::vector<std::string>> rows;
   std::ifstream readme(SHEAF_TEST_README);

@@ -44,7 +44,7 @@ Task<Out> awaited(Call<Out> call) {
   co_return co_await call;
 }
 
-// What a callback gets, which cannot be copied.
+// Begins a call with a callback that cannot be copied.
 template <class Out>
 std::future<Out> begin_with_callback(Call<Out> call) {
   std::promise<Out> promise;
@@ -56,7 +56,7 @@ std::future<Out> begin_with_callback(Call<Out> call) {
 }
 
 // Runs an io_context, which must not run out of work before the call has ended. It outlives every
-// client: the thread of one may still be inside asio::post when run() has returned.
+// client: a client's thread may still be inside asio::post when run() has returned.
 template <class Out>
 Out end_with_asio([[maybe_unused]] Call<Out> call) {
   std::optional<Out> got;

@@ -1,4 +1,4 @@
-// get_and_set: on endpoints that have it, and how the others refuse it.
+// get_and_set on endpoints that have it, and the refusal of the others.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a call returned: the value, "absent", or the error.
+// The result of a call: the value, "absent", or the error.
 std::string in_words(const Result<GetResult>& former) {
   if (!former) return former.error().message();
   return *former ? (*former)->data : "absent";
@@ -106,7 +106,7 @@ TEST_P(GetAndSet, AWriteWhoseReplyIsAboveTheLimitIsSaidToBeOne) {
   ASSERT_FALSE(former);
   EXPECT_EQ(former.error().outcome, Outcome::unknown);
   EXPECT_EQ(former.error().reason, Reason::too_large);
-  EXPECT_EQ(former.error().text, "the value was stored; the one before is above value_limit");
+  EXPECT_EQ(former.error().text, "the value was stored; the previous value is above value_limit");
   EXPECT_EQ(in_words(small.get_and_set("key", "c")), "b") << "its connection goes on";
 }
 
@@ -120,7 +120,7 @@ TEST_P(GetAndSet, AValueOfAnotherTypeStays) {
   EXPECT_EQ(client->execute({"LLEN", "list"}).value().number(), 1);
 }
 
-// Each value is returned to exactly one caller, or is the last one.
+// Each value is either returned to exactly one caller or is the last one.
 TEST_P(GetAndSet, OfManyAtATimeEachGetsTheValueOfAnother) {
   if (lacks) return;
   constexpr int threads = 4;

@@ -1,5 +1,5 @@
 // sheaf/json.h with a real client on every endpoint; tests/cluster/json_values_test.cpp has its
-// corners.
+// corner cases.
 
 #include <gtest/gtest.h>
 
@@ -192,7 +192,7 @@ TEST_P(JsonClient, AMapIsWrittenWithATimeToLive) {
   EXPECT_TRUE(set_many_json(client(), Words{}).empty());
 }
 
-// Collects what callbacks get, and where they run.
+// Collects the outcomes of callbacks and the threads that they run on.
 template <class Out>
 class Inbox {
  public:
@@ -241,7 +241,7 @@ TEST_P(JsonClient, CallbackFormsEndLikeBlockingOnes) {
   EXPECT_FALSE(read[1].result->has_value());
 }
 
-// Every awaitable is made of texts that have ended when it is awaited.
+// The texts from which each awaitable is made have ended when it is awaited.
 test::Task<std::string> with_coroutines(AsyncClient client) {
   auto set = set_json(client, std::string(100, 'k'), Reading{"bar", 7});
   const auto stored = co_await set;

@@ -153,7 +153,7 @@ TEST(Lifecycle, AnExecutorRunsTheCallbacks) {
     for (auto& job : some) job();
   }
   EXPECT_EQ(ended, 10);
-  for (auto& job : jobs) job();  // too late: they find nothing to do
+  for (auto& job : jobs) job();  // too late: they find no work
   EXPECT_EQ(ended, 10);
 }
 

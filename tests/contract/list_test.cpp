@@ -1,4 +1,4 @@
-// Lists through the public interface: on engines in the process and on three real brokers.
+// Lists through the public interface, on every kind of endpoint.
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST_P(Lists, EditsDoWhatTheySay) {
   EXPECT_EQ(list.range(-100, 100).value(), Items{"again"});
 }
 
-// An edit that finds nothing to do commits nothing, so nothing but a read shows what is there.
+// An edit that finds nothing to do commits nothing, so only a read shows the present list.
 TEST_P(Lists, AnEditThatFindsNothingHasSeenWhatAnotherClientDidBefore) {
   Client other = test::open(endpoint->uri());
   List here(*client, "watched");
@@ -165,7 +165,7 @@ TEST_P(Lists, RangeReadsTheHeadTheSegmentsThatOverlapAndTheItemsAskedForAndNothi
     EXPECT_EQ(list.range(first, last).value().size(), items);
     return requests(*client) - before;
   };
-  const auto quiet_since = [&] {  // what the push left to be swept is not of the range
+  const auto quiet_since = [&] {  // the range does not include what the push left to sweep
     std::uint64_t before = requests(*client);
     for (int same = 0; same < 20; ++same) {
       client->get("x").value();
@@ -212,7 +212,7 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
         const std::scoped_lock lock(mutex);
         if (length) lengths.push_back(*length);
       }
-      ended.count_down();  // the last use of what stands on the test's stack
+      ended.count_down();  // the last use of objects on the test's stack
     });
   }
   ended.wait();

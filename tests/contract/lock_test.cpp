@@ -1,5 +1,5 @@
-// The contract of Locker, LockGuard and Mutex, on every kind of endpoint; and what only fenced or
-// only advisory locks promise.
+// The contract of Locker, LockGuard and Mutex on every kind of endpoint, and the additional
+// promises of fenced and of advisory locks.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using test::EndpointFactory;
 
 constexpr int each_adds = test::share_of(500);
-// Of a lock that must be kept: a machine that stands still for two thirds of it loses it.
+// The lease of a lock that must be kept. A machine that stalls for two thirds of it loses the lock.
 constexpr auto kept_lease = std::min(3s, 1s * test::slowness);
 
 class LockContract : public testing::TestWithParam<EndpointFactory> {
@@ -47,13 +47,13 @@ class LockContract : public testing::TestWithParam<EndpointFactory> {
   Client client;
 };
 
-// Where the store compares tokens.
+// Endpoints whose store compares tokens.
 class FencedLockContract : public LockContract {
  protected:
   FencedLockContract() { EXPECT_TRUE(client.supports(Feature::fencing)); }
 };
 
-// Where it does not: memcached.
+// Endpoints whose store does not: memcached.
 class AdvisoryLockContract : public LockContract {
  protected:
   AdvisoryLockContract() { EXPECT_FALSE(client.supports(Feature::fencing)); }
@@ -115,7 +115,7 @@ TEST_P(LockContract, RenewalsKeepALockBeyondItsLeaseAndTheTokenStays) {
   const FencingToken token = guard.token();
   guard.on_loss([](const Error& why) { ADD_FAILURE() << why.message(); });
   Locker others(client);
-  // memcached keeps what is not renewed for up to two seconds more.
+  // memcached keeps an item that is not renewed for up to two seconds longer.
   const auto longer = kept_lease + (client.supports(Feature::millisecond_ttl) ? 1500ms : 2500ms);
   EXPECT_TRUE(others.lock("long", {.wait = longer}).busy());
   EXPECT_TRUE(guard.held());
@@ -189,7 +189,7 @@ TEST_P(LockContract, NothingIsSentUnderALockThatWasReleased) {
   EXPECT_FALSE(client.get("{gone}k").value().has_value());
 }
 
-// Bytes as the official SDKs send them: SET name value NEX PX, VDEL name value.
+// The bytes that the official SDKs send: SET name value NEX PX, VDEL name value.
 TEST_P(FencedLockContract, LocksOfOtherProgramsAreRespectedBothWays) {
   Locker locker(client, {.holder = "me"});
   const SetOptions acquire{.ttl = 10s, .condition = SetCondition::if_absent_or_equal};
@@ -214,7 +214,7 @@ TEST_P(LockContract, ALockThatAnotherTookIsLostAndReportedOnce) {
     ++notified;
     lost.count_down();
   });
-  client.set("stolen", "thief").value();  // no client of the protocol would do that
+  client.set("stolen", "thief").value();  // no client that follows the protocol does that
   lost.wait();
   EXPECT_FALSE(guard.held());
   EXPECT_FALSE(guard.release().value());
@@ -304,8 +304,8 @@ TEST_P(LockContract, ClosingAClientEndsEveryWaitForALock) {
   for (int round = 0; round < 10; ++round) {
     std::optional<Client> own = test::open(endpoint->uri());
     Locker holder(client);
-    // A name of its own for each round: the server may execute a request that the closed client had
-    // sent after the guard has released, and then the lock stands for a lease (docs/locks.md).
+    // Each round has a lock of its own: the server may execute a request of the closed client after
+    // the guard has released, and then that lock is held for a whole lease (docs/locks.md).
     const std::string name = "busy" + std::to_string(round);
     const LockGuard guard = take(holder, name);
     Locker locker(*own);

@@ -1,4 +1,4 @@
-// The client's operations that only memcached has, on three real servers in both protocols.
+// The operations that only memcached has, on three real servers in both protocols.
 
 #include <gtest/gtest.h>
 
@@ -203,14 +203,14 @@ TEST_P(Memcached, EveryServerReportsItsVersionAndStatistics) {
   }
 }
 
-// As the endpoint is configured, with another protocol.
+// Opens a client with the endpoint's configuration, but with another protocol.
 Client open_with(const test::Endpoint& endpoint, MemcachedProtocol protocol) {
   ClusterConfig config = ClusterConfig::parse_uri(endpoint.uri()).value();
   config.protocol = protocol;
   return Client::open(std::move(config)).value();
 }
 
-// Others read a lease of the meta protocol as an empty value, which is why lease_beside exists.
+// Other programs read a lease of the meta protocol as an empty value, hence lease_beside.
 TEST_P(Memcached, WithTheLeaseBesideItAKeyThatIsBeingComputedIsAbsentForEverybody) {
   Client binary = open_with(*endpoint, MemcachedProtocol::binary);
   const auto got = client->get_or_compute("{key}", {.lease_beside = true, .timeout = 10s}, [&] {

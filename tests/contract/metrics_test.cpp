@@ -1,4 +1,4 @@
-// What a client measures of its operations, on every kind of endpoint.
+// What a client measures about its operations, on every kind of endpoint.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of all nodes together.
+// The sum over all nodes.
 OperationMetrics total(const Client& client, const std::string& operation) {
   OperationMetrics sum;
   for (const NodeMetrics& node : client.metrics().nodes) {
@@ -84,7 +84,7 @@ TEST_P(Measured, ChangesOfWatchedKeysAreCounted) {
   if (!client->supports(Feature::watch)) return;
   auto watch = client->watch("metrics/watched");
   ASSERT_TRUE(watch);
-  ASSERT_TRUE(watch->next({.wait = 10s}));  // what it holds
+  ASSERT_TRUE(watch->next({.wait = 10s}));  // the present value
   EXPECT_EQ(client->metrics().watches.keys, 1u);
   ASSERT_TRUE(client->set("metrics/watched", "1"));
   ASSERT_TRUE(watch->next({.wait = 10s}));

@@ -1,4 +1,4 @@
-// What an observer hears of requests, on every kind of endpoint.
+// The requests that an observer is notified of, on every kind of endpoint.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Callbacks run when the test says so, on its thread.
+// Runs callbacks when the test asks for it, on its thread.
 class Heard {
  public:
   ClientOptions options() {
@@ -44,7 +44,7 @@ class Heard {
     };
     return options;
   }
-  // What the next calls belong to.
+  // Sets the parent of the next calls.
   void set_parent(const std::string& name) { parent_ = std::make_shared<std::string>(name); }
   std::uint64_t missed() const { return missed_; }
   const std::vector<RequestEvent>& events() {
@@ -165,7 +165,7 @@ TEST_P(Observed, RequestsOfALockAComputationAndAListThatIsReadHaveTheirCallsAsWe
 
 TEST(Observed, ARequestThatIsNotAnsweredIsShownWithItsError) {
   Heard heard;
-  // Nobody listens there: port 1 of the loopback address.
+  // No server listens on port 1 of the loopback address.
   Client client = test::open("memcached://127.0.0.1:1", heard.options());
   ASSERT_FALSE(client.get("observer/a", {.timeout = 300ms}));
   ASSERT_FALSE(heard.events().empty());

@@ -193,7 +193,7 @@ std::vector<StopForm> lock_forms() {
   };
 }
 
-// What is several requests; the outcome says what became of the whole.
+// Calls of several requests; the outcome describes the whole call.
 std::vector<StopForm> other_forms() {
   std::vector<StopForm> all = {
       {"push",

@@ -1,6 +1,6 @@
 #pragma once
 
-// Every way to call something that takes a stop token, for the tests of stop tokens.
+// Every way to make a call with a stop token, for the tests of stop tokens.
 
 #include <chrono>
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace sheaf::test {
 
-// Of calls that are to end by their token.
+// The time-out of calls that their token is to end.
 inline constexpr std::chrono::seconds patience{20};
 
-// What a call came to: an error for each of its keys.
+// The result of a call: an error for each of its keys.
 using Errors = std::vector<std::optional<Error>>;
 
 template <class T>
@@ -37,7 +37,7 @@ std::future<Errors> on_a_thread(Call call) {
   return std::async(std::launch::async, std::move(call));
 }
 
-// One way to call something that takes a token, begun on another thread or detached.
+// One way to make a call with a token, begun on another thread or detached.
 struct StopForm {
   std::string name;
   std::function<std::future<Errors>(Client&, std::stop_token)> begin;
@@ -45,11 +45,11 @@ struct StopForm {
 
 // Calls that are one request or one batch.
 std::vector<StopForm> request_forms();
-// Waits for the lock `lock`.
+// Calls that wait for the lock `lock`.
 std::vector<StopForm> lock_forms();
-// What is several requests, locks among them; the outcome says what became of the whole.
+// Calls of several requests, locks among them; the outcome describes the whole call.
 std::vector<StopForm> other_forms();
-// All of them.
+// All calls.
 std::vector<StopForm> all_forms();
 
 }  // namespace sheaf::test

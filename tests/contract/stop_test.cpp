@@ -1,5 +1,5 @@
-// Stop tokens: every call that waits ends at once when its token is asked to stop, with what is
-// known of it, and the connection goes on as before.
+// Stop tokens: every call that waits ends at once when its token is asked to stop, and reports what
+// is known about it. The connection continues as before.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ using test::other_forms;
 using test::patience;
 using test::StopForm;
 
-// The promise is 10 ms; a sanitizer and a busy machine get more.
+// The promise is 10 ms; a sanitizer on a busy machine gets more.
 constexpr auto at_once = 10ms * test::slowness;
 constexpr int fewest_rounds = 3;
 constexpr int most_rounds = 15;
@@ -53,7 +53,7 @@ void wait_until(const std::function<bool()>& holds) {
   }
 }
 
-// How long several stops took. A busy machine delays some of them: the second best counts.
+// How long several stops took. A busy machine delays some of them, so the second best counts.
 class MeasuredRelease {
  public:
   void add(steady_clock::duration took) { took_.push_back(took); }
@@ -66,7 +66,7 @@ class MeasuredRelease {
   std::vector<steady_clock::duration> took_;
 };
 
-// Stops the call once `begun`; every key it was for must have ended as cancelled, in time.
+// Stops the call once `begun`. Every key of it must have ended as cancelled, in time.
 std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, MeasuredRelease& measured,
                                     const std::function<bool()>& begun) {
   std::stop_source source;
@@ -86,8 +86,8 @@ std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, Measur
   return outcomes;
 }
 
-// Several rounds of each form, more of them if a busy machine disturbed them. A round stops one
-// call and adds how long that took.
+// Runs several rounds of each form, more of them if a busy machine disturbed them. A round stops
+// one call and adds how long that took.
 void stop_in_rounds(const std::vector<StopForm>& forms,
                     const std::function<void(const StopForm&, MeasuredRelease&)>& round) {
   for (const StopForm& form : forms) {
@@ -110,7 +110,7 @@ TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
     for (const Outcome outcome : stop_and_check(form, client, measured, waits)) {
       ASSERT_EQ(outcome, Outcome::not_sent);
     }
-    // A list's writer and a lock's release go on, although nobody waits for them.
+    // A list's writer and a lock's release continue, although no caller waits for them.
     if (form.name == "get") {
       EXPECT_EQ(client.stats().front().waiting, 0u);
     }
@@ -194,7 +194,7 @@ TEST(Stop, AClientThatClosesEndsWhatATokenCouldStillStop) {
 
 // ---- what waits without a request of its own in flight
 
-// Whatever the client has asked has been answered, and there was something.
+// True once the client has sent requests and all of them have been answered.
 std::function<bool()> asked(Client& client) {
   const std::uint64_t before = client.stats().front().requests;
   return [&client, before] {
@@ -233,7 +233,7 @@ TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
   EXPECT_EQ(watch.next({.wait = patience}).value()->value, "value");
 }
 
-// Of the same client, and of another process as it looks from here.
+// A wait for a value that is computed by the same client, or by what looks like another process.
 TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
   Client leader = test::open("embedded://1?name=stop-compute");
   Client other = test::open("embedded://1?name=stop-compute");
@@ -264,7 +264,7 @@ TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
   EXPECT_EQ(computed.get().value().data, "made");
 }
 
-// What has been computed is returned and stored, whatever the token says meanwhile.
+// A computed value is returned and stored, even if the token has been stopped meanwhile.
 TEST(Stop, AComputationThatEndsAfterTheStopIsReturnedAndStored) {
   Client client = test::open("embedded://1?name=stop-computed");
   std::stop_source source;
@@ -277,7 +277,7 @@ TEST(Stop, AComputationThatEndsAfterTheStopIsReturnedAndStored) {
   wait_until([&] { return client.get("key").value().has_value(); });
 }
 
-// A server that a test can stop and let go on.
+// A server that a test can stop and resume.
 struct Server {
   virtual ~Server() = default;
   virtual std::string uri() const = 0;
@@ -329,7 +329,7 @@ class StopOnServer : public testing::TestWithParam<ServerKind> {
   std::vector<Outcome> stop_unanswered(const StopForm& form, MeasuredRelease& measured) {
     client.get("warm", {.timeout = patience}).value();
     server->stop();
-    // What is in flight when stats() returns has been written: it runs after the turn.
+    // Requests in flight when stats() returns have been written, since stats() runs after the turn.
     const auto sent = [this] { return client.stats().front().in_flight > 0; };
     return stop_and_check(form, client, measured, sent);
   }
@@ -360,7 +360,7 @@ TEST_P(StopOnServer, LocksListsAndComputationsThatTheServerDoesNotAnswerEndAtOnc
   stop_in_rounds(other_forms(), [&](const StopForm& form, MeasuredRelease& measured) {
     stop_unanswered(form, measured);
     server->resume();
-    // A lock that was in question is released before the next round.
+    // A lock whose state was in question is released before the next round.
     LockResult again = Locker(client).lock("lock", {.wait = patience});
     ASSERT_TRUE(again);
   });

@@ -31,9 +31,9 @@ using namespace std::chrono_literals;
 using Kind = WatchEvent::Kind;
 using Keys = std::vector<std::string_view>;
 
-constexpr auto soon = 20s;  // an event that does not come at all fails the test then
+constexpr auto soon = 20s;  // a test whose event never comes fails then
 
-// The next event, of any key or of one; a failed test if none comes.
+// Returns the next event, of any key or of one; fails the test if none comes.
 WatchEvent next(Watch& watch) {
   auto event = watch.next({.wait = soon});
   if (!event) throw std::runtime_error(event.error().message());
@@ -46,8 +46,8 @@ WatchEvent next_of(Watch& watch, Kind kind) {
     if (event.kind == kind) return event;
   }
 }
-// The next one that says what a key holds. A server that stands still on a busy machine costs the
-// watch its connection, and then there is a gap.
+// Returns the next event that says what a key holds. A server that stalls on a busy machine costs
+// the watch its connection, and then there is a gap.
 WatchEvent next_state(Watch& watch) {
   for (;;) {
     WatchEvent event = next(watch);
@@ -56,7 +56,7 @@ WatchEvent next_state(Watch& watch) {
     if (state) return event;
   }
 }
-// Takes events until the key's value is this one.
+// Takes events until the key has this value.
 void until_value(Watch& watch, const std::string& key, const std::optional<std::string>& value) {
   for (;;) {
     const WatchEvent event = next_state(watch);
@@ -65,7 +65,7 @@ void until_value(Watch& watch, const std::string& key, const std::optional<std::
 }
 
 class WatchContract : public test::OnEndpoint {};
-// State stores send each change; elsewhere those that follow one another quickly are one.
+// State stores send each change; other endpoints merge changes that follow one another quickly.
 class EveryChange : public test::OnEndpoint {};
 
 INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::watch_factories()),
@@ -100,7 +100,7 @@ TEST_P(WatchContract, TheEndOfALifeIsADeletion) {
   for (int tries = 0; tries < 10; ++tries) {
     client->set("short", "", {.ttl = 4s}).value();
     const auto event = watch.next({.wait = 8s}).value();
-    if (!event || event->kind != Kind::set) continue;  // the machine stood still for all its life
+    if (!event || event->kind != Kind::set) continue;  // the machine stalled for its whole life
     EXPECT_EQ(event->value, "");
     EXPECT_EQ(next_state(watch).kind, Kind::deleted);
     return;
@@ -150,7 +150,7 @@ TEST_P(EveryChange, AWatchThatIsNotDrainedCostsTheOthersNothing) {
                              released.wait();
                            })
                    .value();
-  blocked.wait();  // it sits in its callback from here on
+  blocked.wait();  // from here on it waits in its callback
   Watch eager = client->watch("k").value();
   EXPECT_EQ(next(eager).kind, Kind::current);
   for (int i = 0; i < 500; ++i) {
@@ -199,7 +199,7 @@ TEST_P(WatchContract, AWatchOutlivesItsClientAndReportsTheEnd) {
 TEST_P(EveryChange, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
   std::atomic<int> inside = 0;
   std::atomic<int> calls = 0;
-  std::latch current(3);  // before that, what is written may come as the current state
+  std::latch current(3);  // before that, a write may come as the current state
   std::latch some(20);
   {
     const Watch watch = client
@@ -229,7 +229,7 @@ TEST_P(WatchContract, AWatchMayEndItselfInItsCallbackAndNoFurtherOneRuns) {
     std::latch made(1);
     std::latch gone(1);
     watch = client
-                ->watch(Keys{"a", "b"}, {},  // two events wait at once: what each key holds
+                ->watch(Keys{"a", "b"}, {},  // two events wait at once: each key's value
                         [&](const WatchEvent&) {
                           if (++calls > 1) return;
                           made.wait();
@@ -249,8 +249,8 @@ TEST_P(WatchContract, AWatchMayEndItselfInItsCallbackAndNoFurtherOneRuns) {
   }
 }
 
-// Each watch of a key that one thread alone writes sees what that thread had written before, what
-// it writes then, and nothing else. The versions of every key rise.
+// A watch of a key that one thread alone writes sees the last value of that thread, what it writes
+// next, and nothing else. The versions of every key rise.
 TEST_P(EveryChange, ManyThreadsWatchAndWriteAtOnce) {
   constexpr int rounds = 10;
   std::vector<std::thread> threads;
@@ -310,7 +310,7 @@ TEST(WatchSubscribed, AStoreThatNotifiesOnlySubscribersIsHeard) {
   EXPECT_EQ(next(watch).value, "1");
 }
 
-// The user's executor runs the callbacks of a watch one after another, on whatever threads.
+// The user's executor runs the callbacks of a watch one after another, on any threads.
 TEST(WatchExecutor, TakesTheCallbacks) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -394,7 +394,7 @@ TEST(WatchExecutor, ItsCallbacksAndThoseOfCallsRunOneAfterAnother) {
   watched.wait();
 }
 
-// Nobody else turns the lane of a client with a driver.
+// No other thread turns the lane of a client with a driver.
 TEST(WatchDriven, WhoWaitsForAnEventTurnsTheLane) {
   Driver driver;
   std::optional<Client> client = test::open("embedded://1?name=watch-driven", {.driver = &driver});
@@ -501,7 +501,7 @@ class WatchBroker : public testing::Test {
   std::string uri(const test::BrokerProcess& broker) const {
     return "mqtt://127.0.0.1:" + std::to_string(broker.port());
   }
-  // How often somebody connected to the broker.
+  // The number of connections that the broker has accepted.
   static std::size_t connections(const test::BrokerProcess& broker) {
     const std::string log = broker.log();
     std::size_t count = 0;
@@ -541,7 +541,7 @@ TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndReportedWhenItGoesOn) {
   EXPECT_EQ(next(watch).kind, Kind::current);
   broker.stop();
   const auto stopped = std::chrono::system_clock::now();
-  // The line gives up by itself, and says so when it cannot come back.
+  // The line gives up on its own, and reports when it cannot come back.
   EXPECT_EQ(next_of(watch, Kind::failed).key, "k");
   broker.resume();
   const WatchEvent gap = next_of(watch, Kind::gap);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What holds of every configuration that was accepted, however it was written.
+// Properties of every accepted configuration, however it was written.
 
 #include <set>
 
@@ -26,7 +26,7 @@ inline void expect_sound(const ClusterConfig& config) {
 }
 
 // A refusal says why, without the password. `chosen` is what the fuzzer wrote: it may have copied
-// the password to where it is none.
+// the password to a place that holds none.
 inline void expect_discreet(const Error& error, std::string_view chosen) {
   expect(!error.text.empty(), "a refusal says why");
   expect(!error.text.contains(secret) || chosen.contains(secret),

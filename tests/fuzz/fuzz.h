@@ -1,8 +1,8 @@
 #pragma once
 
-// What all fuzz targets share. A target is one file in targets/, which defines run() and seeds();
-// main.cpp makes a program of it. A run that crashes, leaks, hangs or breaks an expectation is a
-// finding: libFuzzer then keeps the input.
+// Shared by all fuzz targets. A target is one file in targets/, which defines run() and seeds();
+// main.cpp turns it into a program. A run that crashes, leaks, hangs or breaks an expectation is a
+// finding, and libFuzzer keeps its input.
 //
 // Thread rule: one thread.
 
@@ -18,12 +18,12 @@
 
 namespace sheaf::fuzz {
 
-// One run with any bytes.
+// One run on any bytes.
 void run(std::string_view bytes);
 // Inputs to begin with, so that the fuzzer need not guess the format: messages as they are sent.
 std::vector<std::string> seeds();
 
-// What must hold whatever the input is.
+// Reports a finding unless `holds` is true.
 inline void expect(bool holds, const char* what,
                    std::source_location where = std::source_location::current()) {
   if (holds) return;
@@ -31,7 +31,7 @@ inline void expect(bool holds, const char* what,
   __builtin_trap();
 }
 
-// Takes an input apart from its front. What is missing at the end reads as zeros.
+// Reads an input from its front. Whatever is missing at the end reads as zeros.
 class Input {
  public:
   explicit Input(std::string_view bytes) noexcept : left_(bytes) {}
@@ -47,7 +47,7 @@ class Input {
     return value;
   }
   bool flag() noexcept { return (u8() & 1) != 0; }
-  // A byte with the size, then so many bytes.
+  // Reads one byte as the size, then that many bytes.
   std::string_view short_text() noexcept { return text(u8()); }
   std::string_view text(std::size_t size) noexcept {
     const std::string_view front = left_.substr(0, size);
@@ -62,7 +62,7 @@ class Input {
 
 // ---- seeds
 
-// A text as short_text() reads it.
+// A text that short_text() can read.
 inline std::string short_text(std::string_view text) {
   return static_cast<char>(text.size()) + std::string(text);
 }

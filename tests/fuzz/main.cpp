@@ -1,5 +1,5 @@
-// The program of a target: libFuzzer's main, or, with `--write-seeds FOLDER`, one file for each
-// seed.
+// The main program of a target: libFuzzer's, or, with `--write-seeds FOLDER`, one that writes a
+// file for each seed.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Drives a session of one of memcached's protocols and a server that says anything.
+// Drives a session of one of memcached's protocols with a server that may say anything.
 //
 // Thread rule: one thread.
 
@@ -10,8 +10,8 @@
 
 namespace sheaf::fuzz {
 
-// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
-// reads.
+// The input begins with two flags: log in, and a value_limit that few bytes exceed. The drive reads
+// the rest.
 template <class Session>
 void play_memcached(std::string_view bytes) {
   Input input(bytes);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that fuzzing finds planted bugs: removes one bound from a copy of each of three parsers and
+# Shows that fuzzing finds planted bugs. Removes one bound from a copy of each of three parsers and
 # runs its target, which must find that within 60 seconds. The tree is not changed.
 #
 #   tests/fuzz/planted.sh                    after cmake --build --preset fuzz, with its compiler
@@ -46,7 +46,7 @@ mkdir -p "$work"
 # Key and extras may be longer than the body.
 planted memcached_packets protocol/memcached/header.cpp \
   's/header\.total_body_length < [^)]*\)/false)/'
-# A property's number may lie outside the table of properties.
+# A property's number may be outside the table of properties.
 planted mqtt5_properties protocol/mqtt5/properties.cpp \
   's/id < (\w+)\.size\(\) \? \w+\[id\] : Rule\{\}/\1[id]/'
 # A bulk string may be longer than the payload.

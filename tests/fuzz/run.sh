@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds one fuzz target, then gives it inputs until it finds something or the time is over. An
-# input that caused a finding is saved in build/fuzz/findings/; the same program reproduces it:
+# input that caused a finding is saved in build/fuzz/findings/, and the same program reproduces it:
 # build/fuzz/tests/fuzz/fuzz_TARGET FILE. The fuzzer's corpus is kept in build/fuzz/corpus/.
 #
 #   tests/fuzz/run.sh mqtt5_packets            60 seconds
@@ -8,12 +8,12 @@
 #   tests/fuzz/run.sh mqtt5_packets 5000000    so many executions
 #   tests/fuzz/run.sh                          the names of all targets
 #
-# The suite calls it as `run.sh --built BUILD TARGET 5s`: it runs what is built there, with a fixed
-# seed, for the percentage of that time that SHEAF_TEST_EXTENT names.
+# The suite calls it as `run.sh --built BUILD TARGET 5s`: it runs the program that is built there,
+# with a fixed seed, for the percentage of that time that SHEAF_TEST_EXTENT gives.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$here/../../build/fuzz
-seed=0 # libFuzzer draws one
+seed=0 # libFuzzer picks one
 percent=100
 
 if [ $# -eq 0 ]; then
@@ -38,13 +38,13 @@ case $time in
   *) limit=-runs=$time ;;
 esac
 
-# A target with state takes a step for every few bytes, so its inputs are short: twice the bytes
-# take twice the time.
+# A target with state takes a step for every few bytes, and twice the bytes take twice the time. So
+# its inputs are short.
 length=4096
 case $target in *session | *host | *list_replies | engine_requests) length=512 ;; esac
 
 mkdir -p "$build/corpus/$target" "$build/findings"
-# The place where memory was allocated is reported by the run that reproduces a finding, not here.
+# Only the run that reproduces a finding reports where memory was allocated.
 export ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=1
 exec "$build/tests/fuzz/fuzz_$target" "$limit" -seed="$seed" -max_len="$length" -timeout=10 \
   -rss_limit_mb=512 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned verbs = static_cast<unsigned>(Verb::stats) + 1;
 static_assert(verbs == 18);
 
-// Sizes that a script can name: each to 199, then steps of 64.
+// The sizes that a script can name: each one up to 199, then steps of 64.
 std::size_t size_of(std::uint8_t argument) {
   if (argument == SessionDrive::all) return static_cast<std::size_t>(-1);
   return argument < 200 ? argument : 200 + (argument - std::size_t{200}) * 64;
@@ -32,7 +32,7 @@ Condition condition_of(Verb verb, unsigned variant) {
   return verb == Verb::remove ? of_remove[variant / 4 % of_remove.size()] : Condition::none;
 }
 
-// Operations that sessions take, for the most part: variant 0 of each is the plainest.
+// Operations, most of which sessions accept. Variant 0 of each is the plainest.
 Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request& request, Now now) {
   Operation operation;
   operation.verb = verb;
@@ -74,7 +74,7 @@ void SessionDrive::play(std::string_view bytes) {
   poll();
   expect(over_ && session_.closed(), "a session whose stream has ended is closed");
   expect(open_.empty(), "every request got its last event");
-  take_output(static_cast<std::size_t>(-1));  // what is left may be written after the end
+  take_output(static_cast<std::size_t>(-1));  // the rest may be written after the end
 }
 
 void SessionDrive::step(Action action, std::uint8_t argument, Input& server) {
@@ -114,7 +114,7 @@ void SessionDrive::renew(std::uint8_t argument) {
   transcript_ += goes_on ? "renewed\n" : "cannot renew\n";
 }
 
-// Of a long text only both ends are given in single bytes.
+// Only both ends of a long text are given in single bytes.
 std::size_t SessionDrive::piece_of(std::size_t given, std::size_t left) const {
   constexpr std::size_t ends = 2'000;
   return given < ends || left <= ends ? piece_ : std::max(piece_, left - ends);
@@ -139,7 +139,7 @@ void SessionDrive::submit(std::uint8_t argument) {
   const unsigned variant = argument / verbs;
   auto request = std::make_unique<Request>();
   request->key = "k" + std::to_string(variant % 3);
-  request->value = std::string(variant % 4 == 3 ? 20'000 : variant, 'v');  // longer ones: borrowed
+  request->value = std::string(variant % 4 == 3 ? 20'000 : variant, 'v');  // long ones are borrowed
   for (unsigned i = 1; i <= 7; ++i) request->names.push_back("k" + std::to_string(i));
   request->keys.assign(request->names.begin(), request->names.end());
   request->keys.resize(1 + variant % 7);
@@ -227,7 +227,7 @@ void SessionDrive::note(const Event& event) {
   const auto add = [this](auto number) { transcript_ += std::to_string(number) + ' '; };
   add(static_cast<unsigned>(event.kind));
   const bool answers = event.kind == Event::Kind::reply || event.kind == Event::Kind::item;
-  if (answers || event.kind == Event::Kind::failed) {  // of others it is left from the one before
+  if (answers || event.kind == Event::Kind::failed) {  // others have an old ticket
     add(event.ticket.slot);
     add(event.ticket.generation);
   }

@@ -1,14 +1,15 @@
 #pragma once
 
-// Drives a client session with an input: a script of steps, then the bytes of the server. Checks
-// the contract of protocol/session.h on the way: every request gets exactly one last event, items
-// ascend, nothing comes after the end, and what a request borrows is not touched after its end.
+// Drives a client session with an input: a script of steps, then the server's bytes. Checks the
+// contract of protocol/session.h on the way: every request gets exactly one last event, items
+// ascend, no event comes after the end, and a request's borrowed memory is not touched after its
+// end.
 //
 //   input   number of steps u8, steps, bytes of the server
 //   step    action u8, argument u8
 //
-// Each input is played twice, with the server's bytes in pieces as the script says and one by one:
-// both make the same events.
+// Each input is played twice: with the server's bytes in pieces as the script says, and one by one.
+// Both must make the same events.
 //
 // Thread rule: one thread.
 
@@ -35,9 +36,9 @@ class SessionDrive {
     end,
     renew
   };
-  static constexpr std::uint8_t all = 255;  // argument of feed, take_output
+  static constexpr std::uint8_t all = 255;  // an argument of feed and take_output
 
-  // What a request borrows, in memory of its own that ends with the request.
+  // A request's borrowed memory, allocated separately and freed with the request.
   struct Request {
     std::string key;
     std::string value;
@@ -46,7 +47,8 @@ class SessionDrive {
     std::uint32_t next_item = 0;
   };
 
-  // `piece`: how many bytes of the server are given at once. `slot`: that of the session's login.
+  // `piece` is how many of the server's bytes are given at once. `slot` is the session's login
+  // slot.
   SessionDrive(protocol::Session& session, std::size_t piece,
                std::shared_ptr<protocol::LoginSlot> slot = std::make_shared<protocol::LoginSlot>())
       : session_(session), piece_(piece), slot_(std::move(slot)) {}
@@ -54,17 +56,17 @@ class SessionDrive {
   SessionDrive(const SessionDrive&) = delete;
   SessionDrive& operator=(const SessionDrive&) = delete;
 
-  // The whole life of the session.
+  // Plays the session's whole life.
   void play(std::string_view bytes);
   // All events, and the number of bytes that were written.
   const std::string& transcript() const { return transcript_; }
 
  protected:
-  // For servers that answer what they were asked: hears what the session has written, and turns
-  // bytes of the input into an answer.
+  // For servers that answer the question: sees what the session has written, and turns bytes of the
+  // input into an answer.
   virtual void on_written(std::string_view) {}
   virtual std::string answer(std::uint8_t, std::string_view text) { return std::string(text); }
-  // A version that sessions of this protocol take.
+  // A version that sessions of this protocol accept.
   virtual std::string_view version() const { return "7"; }
 
   const Now& now() const { return now_; }
@@ -94,8 +96,8 @@ class SessionDrive {
   std::string transcript_;
 };
 
-// Plays `bytes` with two sessions. `drive(piece)` plays them with pieces of that size and returns
-// the transcript.
+// Plays `bytes` with two sessions. `drive(piece)` plays them in pieces of that size and returns the
+// transcript.
 template <class Drive>
 void play_twice(const Drive& drive) {
   const std::string at_once = drive(static_cast<std::size_t>(-1));
@@ -123,10 +125,10 @@ class Script {
   Script& cancel(std::uint8_t number) { return add(Action::cancel, number); }
   Script& pass_time(std::uint8_t power) { return add(Action::pass_time, power); }
   Script& end() { return add(Action::end, 0); }
-  // 0 and 1: tokens; 2 and 3: passwords; 4: nobody logs in.
+  // 0 and 1: tokens; 2 and 3: passwords; 4: no login.
   Script& renew(std::uint8_t login) { return add(Action::renew, login); }
 
-  // The input: these steps, and what the server says meanwhile.
+  // The input: these steps, and the server's bytes.
   std::string with(std::string_view server) const {
     return static_cast<char>(steps_.size() / 2) + steps_ + std::string(server);
   }

@@ -1,4 +1,4 @@
-// When a log says that a certificate ends soon.
+// When a log warns that a certificate ends soon.
 
 #include "node/certificate_warnings.h"
 
@@ -72,7 +72,7 @@ TEST(CertificateWarning, LooksAgainEveryDayWhileTheEndIsFarAway) {
   EXPECT_EQ(warnings.deadline(), now.mono + day);
 }
 
-// RFC 5280 §4.1.2.5: of certificates that never end. Nanoseconds cannot count that far.
+// RFC 5280 §4.1.2.5: the end of certificates that never end. Nanoseconds cannot count that far.
 TEST(CertificateWarning, TakesEndsInTheYear9999) {
   CertificateWarnings warnings;
   const milliseconds last = std::chrono::seconds(253'402'300'799);
@@ -97,7 +97,7 @@ TEST(CertificateWarning, EndsWithTheCertificateThatIsReplaced) {
               IsEmpty());
 }
 
-// A node whose connections are those of a test, in virtual time.
+// A node whose connections belong to a test, in virtual time.
 class CertificatesOfANode : public testing::Test, private NodeOwner {
  protected:
   CertificatesOfANode() {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Connections whose every step a test decides: a loop that turns when it says so, dials that
-// succeed or fail, and sessions that answer or end. A dial and an answer take test::latency where
-// the test does not let time pass itself.
+// Connections whose every step a test decides: a loop that turns when the test says so, dials that
+// succeed or fail, and sessions that answer or end. A dial and an answer take test::latency unless
+// the test lets time pass.
 //
 // Thread rule: one thread.
 
@@ -25,7 +25,7 @@ namespace sheaf::node {
 class FakeLoop final : public socket::Loop {
  public:
   Now now() const override { return now_; }
-  // Lets time pass, then fires timers and runs what was deferred, again and again.
+  // Lets time pass, then runs deferred work, fires timers, and runs deferred work again.
   void turn(Deadline until) override {
     const Deadline before = std::exchange(now_.mono, std::max(now_.mono, until));
     now_.wall += std::chrono::floor<std::chrono::milliseconds>(now_.mono - before);
@@ -63,7 +63,7 @@ class FakeLoop final : public socket::Loop {
   std::deque<socket::Deferred*> deferred_;
 };
 
-// The client's end of a connection, and its session. `alive` ends with the session.
+// The client's end of a connection: its session, which is in `all` while it lives.
 struct FakeSession final : protocol::Session {
   FakeSession(std::vector<FakeSession*>& all, unsigned its_node, bool is_reader = false)
       : node(its_node), reader(is_reader), all_(all) {
@@ -73,23 +73,23 @@ struct FakeSession final : protocol::Session {
 
   const unsigned node;
   const bool reader;  // from make_reader()
-  // What the test decides.
+  // The test decides these.
   std::size_t capacity = 10;
   bool dirty = false;
-  bool refuses = false;  // every submit
-  bool renews = true;    // goes on with another login
+  bool refuses = false;  // refuses every submit
+  bool renews = true;    // continues with another login
   unsigned renewals = 0;
   void become_ready() {
     ready_ = true;
     push(protocol::Event::Kind::ready, {});
   }
-  // The oldest request is answered.
+  // Answers the oldest request.
   void answer(protocol::Status status = protocol::Status::done) {
     protocol::Reply reply;
     reply.status = status;
     answer(reply);
   }
-  // Its views live until it is delivered.
+  // The reply's views must live until it is delivered.
   void answer(const protocol::Reply& reply) {
     push(protocol::Event::Kind::reply, tickets_.front()).reply = reply;
     tickets_.pop_front();
@@ -103,7 +103,7 @@ struct FakeSession final : protocol::Session {
     reason_.permanent = permanent;
     closed_ = true;
   }
-  // The login is refused, and there is another one by now.
+  // The server refuses the login, and another login is available by now.
   void end_for_another_login() {
     end(Reason::authentication, "WRONGPASS");
     reason_.renegotiates = true;
@@ -161,7 +161,7 @@ struct FakeSession final : protocol::Session {
   const protocol::CloseReason& close_reason() const override { return reason_; }
   const protocol::Counters& counters() const override { return counters_; }
 
-  // Of what was submitted.
+  // For each submitted request.
   std::vector<protocol::Verb> verbs;
   std::vector<std::string> keys;
   std::vector<bool> asking;
@@ -188,20 +188,20 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
  public:
   explicit FakeNetwork(FakeLoop& loop) : loop_(loop) {}
 
-  std::size_t dials = 0;  // ever
-  // Of connections that are made from now on; on the wall clock.
+  std::size_t dials = 0;  // since the start
+  // For connections made from now on; on the wall clock.
   std::optional<std::chrono::milliseconds> server_certificate_end{};
   std::optional<std::chrono::milliseconds> own_certificate_end{};
   std::size_t dialing() const { return dials_.size(); }
-  // The sessions that live, oldest first: one for each connection.
+  // The living sessions, oldest first: one for each connection.
   std::size_t sessions() const { return sessions_.size(); }
   FakeSession& session(std::size_t index = 0) { return *sessions_.at(index); }
 
-  // The oldest dial under way succeeds, and its session is ready at once; or it fails.
+  // The oldest dial succeeds and its session is ready at once.
   void accept() {
     connect([](FakeSession& session) { session.become_ready(); });
   }
-  // It succeeds, and the server refuses the password.
+  // The dial succeeds, and the server refuses the password.
   void refuse_log_in() {
     connect([](FakeSession& session) { session.end(Reason::authentication, "WRONGPASS", true); });
   }
@@ -209,9 +209,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     connect([](FakeSession& session) { session.end_for_another_login(); });
   }
   void refuse() { fail({"connection refused"}); }
-  // The peer is reached, and ends the connection.
+  // The dial reaches the peer, which ends the connection.
   void cut_handshake() { fail({.text = "TLS: the server ended the connection", .no_tls = true}); }
-  // After the test has changed a session.
+  // Call after changing a session.
   void deliver(FakeSession& session) {
     pass(session.time);
     session.stream->on_writable(loop_.now());

@@ -33,7 +33,7 @@ class HealthTest : public testing::Test {
     EXPECT_EQ(health.next_action(at(due)), HealthAction::start_probe);
     return due;
   }
-  // Lets every probe be answered within a millisecond until the node is used again.
+  // Answers every probe within a millisecond until the node is used again.
   Nanos recover() {
     Nanos now = 0ms;
     while (health.state() == NodeHealth::down) {
@@ -225,7 +225,7 @@ TEST_F(HealthTest, WhatThePoolSaysWhileTheNodeIsDownIsIgnored) {
   health.on_ready(at(1s));
   health.on_connect_failed(1s, false, at(1s));
   health.on_timeout(0ms, 0ms, false, at(1s));
-  health.on_probe_result(true, false, at(1s));  // of no probe
+  health.on_probe_result(true, false, at(1s));  // belongs to no probe
   EXPECT_EQ(health.state(), NodeHealth::down);
   EXPECT_EQ(health.downs(), 1u);
 }
@@ -274,8 +274,8 @@ TEST_F(HealthTest, ANodeThatRefusesOurPasswordIsAskedRarely) {
 // How a server fails, seen from a client.
 enum class Outage { refuses, hangs, swallows };
 
-// One outage in virtual time: from the moment the server answers again to the first served request.
-// `left` is how long it lasts from the moment the client knows.
+// One outage in virtual time. Returns the time from the moment the server answers again to the
+// first served request. `left` is how long the outage lasts after the client has noticed it.
 Nanos time_to_first_success(Health& health, Outage kind, Nanos down_at, Nanos left, Nanos trip) {
   const Nanos back = down_at + left;
   health.on_connect_failed(down_at, false, at(down_at));
@@ -292,7 +292,7 @@ Nanos time_to_first_success(Health& health, Outage kind, Nanos down_at, Nanos le
         case Outage::refuses:
           end = start + trip;
           break;
-        case Outage::hangs:  // what the server finds when it goes on, it answers
+        case Outage::hangs:  // the server answers its backlog when it resumes
           good = back + 3 * trip < limit;
           end = good ? back + 3 * trip : limit;
           break;
@@ -322,7 +322,7 @@ TEST(HealthRecovery, FirstSuccessComesWithinTheGoalAfterOutagesOfOneToThirtySeco
         const Nanos left = std::chrono::milliseconds(1000 + random.below(29'000));
         times.push_back(time_to_first_success(health, kind, now, left, trip));
         EXPECT_LE(times.back(), 1200ms) << "outage " << i << " of kind " << static_cast<int>(kind);
-        // Up for a moment or for long: flapping must not cost the goal either.
+        // Up for a moment or for long: flapping must not miss the goal either.
         now += left + times.back() + std::chrono::milliseconds(random.below(20'000));
       }
       std::sort(times.begin(), times.end());

@@ -6,7 +6,7 @@
 
 namespace sheaf::node {
 
-// That far from the beginning of the steady clock; no test that uses it looks at the wall clock.
+// This far from the start of the steady clock; no test that uses it looks at the wall clock.
 inline Now at(std::chrono::nanoseconds time) { return {time, std::chrono::milliseconds(0)}; }
 
 }  // namespace sheaf::node

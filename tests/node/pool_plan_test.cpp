@@ -56,7 +56,7 @@ TEST_F(PoolPlanTest, IdleSocketsStayUntilTheirTime) {
   EXPECT_EQ(plan.next, 60s);
 }
 
-// It finishes what is in flight on it.
+// It finishes the requests in flight on it.
 TEST_F(PoolPlanTest, ARetiredSocketIsNeitherIdleNorOneOfThoseThereAre) {
   SocketFacts retired = busy(90s, 1, 100);
   retired.retired = true;

@@ -28,7 +28,7 @@ class SocketPoolTest : public testing::Test,
   Deadline maintain(std::size_t waiting = 0, bool usable = true) {
     return pool->maintain({waiting, usable, 500ms}, loop.now());
   }
-  // A pool of so many ready connections.
+  // A pool of `count` ready connections.
   SocketPool& ready(unsigned count) {
     make(count, count);
     maintain();
@@ -42,7 +42,7 @@ class SocketPoolTest : public testing::Test,
     request.sink = this;
     return request;
   }
-  // Puts a request on a socket, on loan until its end.
+  // Puts a request on a socket, which is on loan until the request ends.
   void submit(ClientSocket& socket, Request& request) {
     pool->lend(socket);
     ASSERT_TRUE(socket.submit(request, loop.now()));
@@ -182,7 +182,7 @@ TEST_F(SocketPoolTest, WhatGoesOnWithAnotherLoginStays) {
   EXPECT_NE(pool->least_loaded(), nullptr);
 }
 
-// Who gets a new login for each attempt, and all of them wrong, must not attempt for ever.
+// A client that gets a new but wrong login for each attempt must not retry forever.
 TEST_F(SocketPoolTest, AnotherLoginIsTriedAtOnceButNotWithoutEnd) {
   make(1, 1);
   maintain();

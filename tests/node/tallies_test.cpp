@@ -30,7 +30,7 @@ TEST(Tallies, CountHowRequestsEndByOperation) {
   EXPECT_EQ(all[1].round_trip.count, 1u);
 }
 
-// Protocols answer the keys of a batch that are there; the end says that the others are not.
+// Protocols answer the existing keys of a batch; the end says that the others are absent.
 TEST(Tallies, KeysOfABatchWithoutAnAnswerOfTheirOwnAreMisses) {
   Tallies tallies;
   for (int i = 0; i < 5; ++i) tallies.on_item(Verb::get_many, Status::done);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the Debian packages as users get them: builds and installs them with the commands of
-# README.md, uses the result, and removes them. It changes the machine; tests/on.sh runs it in a
-# root of its own.
+# README.md, uses what is installed, and removes them. It changes the machine, so tests/on.sh runs
+# it in a separate root.
 set -eu
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$tree"
@@ -29,7 +29,7 @@ is() {
   echo "ok: $3"
 }
 
-# Prints a part of README.md that is fenced as LANGUAGE, below a heading.
+# Prints the part of README.md that is fenced as LANGUAGE below a heading.
 fenced() {
   sed -n "/^## $1\$/,/^## /{/^\`\`\`$2\$/,/^\`\`\`\$/{/^\`\`\`/d;p}}" README.md
 }

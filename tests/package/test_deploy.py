@@ -1,5 +1,5 @@
-"""The files of samples/deploy: a real broker runs each configuration of them, and what they say
-twice is the same.
+"""The files of samples/deploy: a real broker runs each of their configurations, and whatever they
+contain twice is the same.
 
     test_deploy.py SOURCE VERSION MOSQUITTO PLUGIN SHEAF MAKE_CREDENTIALS
 """
@@ -17,7 +17,7 @@ import unittest
 
 try:
     import yaml
-except ImportError:  # a Python beside Debian's own finds Debian's packages there
+except ImportError:  # a Python other than Debian's finds Debian's packages there
     sys.path.append("/usr/lib/python3/dist-packages")
     import yaml
 
@@ -44,12 +44,12 @@ def shipped(name):
 
 
 def options(configuration):
-    """The lines of a mosquitto.conf that mean something, in their order."""
+    """The effective lines of a mosquitto.conf, in their order."""
     return [line for line in configuration.splitlines() if line and not line.startswith("#")]
 
 
 def with_line(text, line, other):
-    """`text` with `other` in the place of `line`, which it has exactly once."""
+    """`text` with `other` instead of `line`, which must occur exactly once."""
     lines = text.split("\n")
     if lines.count(line) != 1:
         raise AssertionError("not exactly one line is: " + line)
@@ -57,7 +57,7 @@ def with_line(text, line, other):
 
 
 def kubernetes():
-    """Objects of kubernetes.yaml by their kinds."""
+    """Objects of kubernetes.yaml by kind."""
     return {each["kind"]: each for each in yaml.safe_load_all(shipped("kubernetes.yaml"))}
 
 
@@ -74,8 +74,8 @@ def compose():
 
 
 class Machine:
-    """A folder that stands for the root of a machine with the packages installed, and a port that
-    nobody else gets: it is bound, but nobody listens there."""
+    """A folder that takes the place of the root of a machine with the packages installed, and a
+    port that no other process gets: it is bound, but no process listens there."""
 
     def __init__(self, case):
         folder = tempfile.TemporaryDirectory()
@@ -101,7 +101,7 @@ class Machine:
         return os.path.join(self.root, *words)
 
     def write(self, name, text):
-        """A file of the machine. Paths in it lead into the folder."""
+        """Writes a file of the machine. Paths in it lead into the folder."""
         text = re.sub(r"(?m)^(\w+(?: file)?) /(etc|run|usr|var)/", r"\1 %s/\2/" % self.root, text)
         with open(self.path(name), "w", encoding="utf-8") as out:
             out.write(text)
@@ -114,7 +114,7 @@ class Machine:
         return Broker(self.case, self.write("etc/mosquitto/mosquitto.conf", configuration))
 
     def debian_broker(self, addition):
-        """A broker of Debian's with a file in its folder conf.d."""
+        """Debian's broker with a file in its folder conf.d."""
         self.write("etc/mosquitto/conf.d/sheaf-store.conf", addition)
         return Broker(self.case, self.write("etc/mosquitto/mosquitto.conf", DEBIAN))
 
@@ -124,10 +124,11 @@ class Machine:
 
 
 class Broker:
-    """A mosquitto. Its log goes to standard error as well as to where the file says."""
+    """A mosquitto. Its log goes to standard error in addition to the configured place."""
 
     def __init__(self, case, configuration):
-        # The plugin and the folders of a test that runs as root may be out of another user's reach.
+        # If the test runs as root, another user may not be able to reach the plugin and the
+        # folders.
         lines = "log_dest stderr\n" + ("user root\n" if os.geteuid() == 0 else "")
         with open(configuration, encoding="utf-8") as file:
             text = file.read()
@@ -167,7 +168,7 @@ class OnABroker(unittest.TestCase):
             self.assertEqual(finished.stdout, output)
 
     def keeps_its_store(self, start, machine):
-        """A value that is set is there, and is there after a restart of the broker."""
+        """A value that was set is found, also after a restart of the broker."""
         broker = start()
         self.assertFalse([line for line in broker.log if "Error" in line], broker.log)
         self.done(machine.sheaf("set", "line4/speed", "21.5"))
@@ -181,7 +182,7 @@ class OnABroker(unittest.TestCase):
         addition = with_line(shipped("sheaf-store.conf"), "listener 1883 127.0.0.1",
                              "listener %d 127.0.0.1" % machine.port)
         self.keeps_its_store(lambda: machine.debian_broker(addition), machine)
-        # What the store does not have is not kept by the broker either.
+        # What is not in the store is not kept by the broker either.
         self.assertEqual({name.split("-")[0] for name in
                           os.listdir(machine.path("var/lib/mosquitto"))}, {"sheaf.db"})
 
@@ -304,7 +305,7 @@ class Files(unittest.TestCase):
         security = pod()["securityContext"]
         self.assertEqual((str(security["runAsUser"]), str(security["runAsGroup"])), user)
         self.assertTrue(security["runAsNonRoot"])
-        # The store refuses its file once the group may write it.
+        # The store refuses its file if the group may write to it.
         self.assertEqual(security["fsGroupChangePolicy"], "OnRootMismatch")
         self.assertEqual(pod()["containers"][0]["securityContext"],
                          {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,

@@ -1,5 +1,5 @@
-"""cmake/deps.sh: which packages are asked for, on releases that have others. What apt knows and
-what is installed are lists of this test.
+"""cmake/deps.sh: which packages it asks for, also on releases that have other ones. Lists of this
+test replace what apt knows and what is installed.
 
     test_deps.py SOURCE
 """
@@ -63,7 +63,7 @@ class Dependencies(unittest.TestCase):
             file.write("".join(package + "\n" for package in packages))
 
     def install(self, *packages, **environment):
-        """The exit code, what is then installed, and what was said."""
+        """Returns the exit code, what is then installed, and the output."""
         done = subprocess.run([shutil.which("bash"), "-uc",
                                '. "$0/cmake/deps.sh"; sheaf_install "$@"', source, *packages],
                               env={**self.environment, **environment}, text=True,

@@ -1,5 +1,6 @@
-"""tests/on.sh: what it takes, what it says, and that it leaves nothing. Whatever would need root or
-a network is a script of this test: it finds no other program than those, and a few of the shell's.
+"""tests/on.sh: what it accepts, what it prints, and that it leaves nothing. Scripts of this test
+replace all programs that would need root or a network. It finds only those, and a few of the
+shell's.
 
     test_on.py SOURCE
 """
@@ -46,8 +47,8 @@ case "$*" in
     chmod +x "$folder/samples/quickstart.sh" "$folder"/tests/run.sh "$folder"/tests/*/*.sh ;;
 esac
 ''',
-    # Runs the last argument, a line of shell, in the clone; instead of apt it says what the test
-    # wants.
+    # Runs the last argument, a line of shell, in the clone. Instead of running apt, it prints what
+    # the test has set.
     "chroot": '''
 root=$1
 for line; do :; done
@@ -205,7 +206,7 @@ class OnAFreshMachine(unittest.TestCase):
             pass
         process.send_signal(signal.SIGTERM)
         with open(gate, "w", encoding="utf-8"):
-            pass  # nothing ends a `cat` here, where no namespace is
+            pass  # ends nothing here, because there is no namespace
         process.communicate(timeout=SECONDS)
         self.assertEqual(process.returncode, 143)
         self.assertNotIn("run", [name.split(".")[0] for name in self.left()])

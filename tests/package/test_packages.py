@@ -1,5 +1,5 @@
-"""Makes the Debian packages of a build, installs them below a folder, and uses what is there as
-strangers do: with pkg-config, with CMake, from a shell, and in a broker.
+"""Makes the Debian packages of a build, installs them below a folder, and uses them as a stranger
+would: with pkg-config, with CMake, from a shell, and in a broker.
 
     test_packages.py SOURCE BUILD COMPILER
 """
@@ -38,7 +38,7 @@ def field(package, name):
 
 
 def make_packages(folder):
-    """Their paths. The umask is that of a user who lets nobody read."""
+    """Returns the packages' paths. The umask is that of a user whose files no one else may read."""
     os.makedirs(folder, exist_ok=True)
     for package in glob.glob(os.path.join(folder, "*.deb")):
         os.remove(package)
@@ -53,8 +53,8 @@ def content(path):
 
 
 def marks_of_the_build(path):
-    """What a file says of where, when and by which machine it was built. A name of the machine that
-    is a word of the program as well says nothing."""
+    """Traces in a file of the place, time and machine of its build. A machine name that is also a
+    word of the program is ignored."""
     found = content(path)
     marks = [build.encode(), source.encode() + b"/base/", source.encode() + b"/include"]
     if found.startswith(b"\x7fELF"):
@@ -72,7 +72,7 @@ def setUpModule():
     os.makedirs(os.path.join(root, "var/lib/dpkg/info"))
     os.makedirs(os.path.join(root, "var/lib/dpkg/updates"))
     open(os.path.join(root, "var/lib/dpkg/status"), "w", encoding="utf-8").close()
-    # What they depend on is on the machine itself.
+    # The packages that they depend on are installed on the machine itself.
     run("dpkg", "--root=" + root, "--log=/dev/null", "--force-not-root", "--force-depends",
         "--force-script-chrootless", "--install", *packages,
         env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"))
@@ -177,7 +177,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(component["type"], "dylib")
         for path in [component["location"], *component["includes"]]:
             self.assertTrue(os.path.exists(path.replace("@prefix@", usr)), path)
-        # CMake 4.3 takes the package from here, and looks for the component nowhere else.
+        # CMake 4.3 takes the package from here, and looks for the component only here.
         with open(os.path.join(libdir(), "cps/sheaf/sheaf-json.cps"), encoding="utf-8") as file:
             appendix = json.load(file)
         self.assertEqual(appendix["name"], package["name"])
@@ -218,7 +218,7 @@ class Packages(unittest.TestCase):
 
 
 class Users(unittest.TestCase):
-    """Each compiles the same program in another way, against what was installed."""
+    """Each test compiles the same program against the installed files in a different way."""
 
     def compile(self, text, *flags, packages="sheaf"):
         program = os.path.join(work, "program")
@@ -271,7 +271,7 @@ class Users(unittest.TestCase):
 
 
 class Readers(unittest.TestCase):
-    """What a reader of the pages types and runs."""
+    """The commands that a reader of the pages types and runs."""
 
     def test_the_programs_of_the_guide_compile_and_run_on_brokers(self):
         with open(os.path.join(source, "docs/guide.md"), encoding="utf-8") as file:

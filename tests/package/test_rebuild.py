@@ -1,6 +1,6 @@
 """Builds a part of the library twice, with the release preset, in two folders and without ccache,
-and compares what comes out byte by byte. The part is what SHEAF_CHECK names files in, and what is
-compiled in from headers of third parties.
+and compares the results byte by byte. The part is the files that SHEAF_CHECK names and what is
+compiled in from third-party headers.
 
     test_rebuild.py SOURCE COMPILER
 """
@@ -48,7 +48,7 @@ def part():
 
 
 def objects(folder, files):
-    """What the sources are compiled to, in the batches of the build in `folder`."""
+    """The objects of the sources, as the batches of the build in `folder`."""
     batches = {}
     for batch in glob.glob(os.path.join(folder, "unity/*/**/*.cpp"), recursive=True):
         with open(batch, encoding="utf-8") as text:
@@ -59,7 +59,7 @@ def objects(folder, files):
 
 
 class Tree:
-    """A copy of the sources, configured; `build` is where its build is."""
+    """A configured copy of the sources; its build is in `build`."""
 
     def __init__(self, folder):
         for name in FOLDERS:

@@ -1,10 +1,10 @@
 #pragma once
 
-// Whether a secret lies in memory that is given back. Works in programs whose allocation functions
-// are those of scarce_memory.h.
+// Detects a secret in memory that is freed. Works in programs that use the allocation functions of
+// scarce_memory.h.
 
 #include <malloc.h>
-#include <string.h>  // memmem is no function of <cstring>
+#include <string.h>  // <cstring> does not have memmem
 
 #include <string_view>
 
@@ -21,7 +21,7 @@ inline void look_over(void* freed) noexcept {
   }
 }
 
-// Looks while it lives. The text is to be found nowhere else in memory that is freed meanwhile.
+// Searches while it exists. No other memory that is freed meanwhile may contain the text.
 class LookForSecret {
  public:
   explicit LookForSecret(std::string_view text) {
@@ -29,7 +29,7 @@ class LookForSecret {
     found_in_freed = 0;
   }
   ~LookForSecret() { looked_for = {}; }
-  // In how many blocks it was.
+  // The number of freed blocks that contained it.
   unsigned found() const { return found_in_freed; }
 };
 

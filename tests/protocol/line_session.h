@@ -1,8 +1,8 @@
 #pragma once
 
-// A protocol as small as one can be, to test what every session shares: the client greets with
-// HELLO, and is let in with OK; a request is a line with a key, and its value if it has one; a
-// reply is a line, and belongs to the oldest request. PING is answered with PONG.
+// A minimal protocol, to test what all sessions share. The client greets with HELLO and is accepted
+// with OK. A request is a line with a key, and a value if it has one. A reply is a line and belongs
+// to the oldest request. PING is answered with PONG.
 
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ class LineSession final : public SessionBase<OrderedRequests<>> {
  public:
   explicit LineSession(const LifeOptions& options) : SessionBase(options) {}
 
-  Deadline chore = never;  // work of its own that is due then
+  Deadline chore = never;  // when its own work is due
   unsigned chores_done = 0;
   std::size_t slots = 100;
 

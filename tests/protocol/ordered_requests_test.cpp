@@ -84,7 +84,7 @@ TEST(OrderedRequests, OneInTheMiddleMayEndFirst) {
   EXPECT_EQ(queue.due()->ticket, last);
 }
 
-// Beside a list that does the same in the simplest way.
+// Compared with a list that does the same in the simplest way.
 TEST(OrderedRequests, DoesWhatAListWouldDo) {
   struct Known {
     Ticket ticket;

@@ -1,4 +1,4 @@
-// What an owned operation keeps, and what its views point into.
+// What an owned operation keeps, and what its views point to.
 
 #include "protocol/owned_operation.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One with every field set, over texts that the caller may change.
+// An operation with every field set; the caller may change its texts.
 Operation full(const std::string& text) {
   Operation operation;
   operation.verb = Verb::increment;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory that runs out: replaces the allocation functions of the program, so include it in one file
-// of a test program only.
+// Memory that runs out. Replaces the allocation functions of the program, so include it in only one
+// file of a test program.
 
 #include <cstdlib>
 #include <new>
@@ -10,7 +10,7 @@
 
 namespace sheaf::protocol {
 
-// Counted down by every allocation of this program; the one that finds zero fails.
+// Every allocation of this program counts this down. The one that finds zero fails.
 inline constexpr long no_limit = -1;
 inline thread_local long allocations_left = no_limit;
 
@@ -20,7 +20,7 @@ inline void* allocate(std::size_t size) noexcept {
   return std::malloc(size > 0 ? size : 1);
 }
 
-// Memory lasts for `count` allocations while this lives.
+// Allows only `count` allocations while it exists.
 class Scarce {
  public:
   explicit Scarce(long count) { allocations_left = count; }

@@ -1,4 +1,4 @@
-// What every session shares, seen through a protocol as small as one can be.
+// Everything that all sessions share, tested with a minimal protocol.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class SessionBaseTest : public testing::Test {
     if (!bytes.empty()) answers.on_request(elapsed);
     return bytes;
   }
-  // What comes test::latency after what was written, if the test has not let time pass itself.
+  // The bytes arrive test::latency after the last write, unless the test itself has let time pass.
   void feed(std::string_view bytes) {
     elapsed = answers.of_answer(elapsed);
     const std::span<std::byte> space = session.input_space();

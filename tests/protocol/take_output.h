@@ -1,6 +1,6 @@
 #pragma once
 
-// What a session wants to write, taken by the kernel in one go.
+// Everything that a session wants to write; the kernel takes it at once.
 
 #include <algorithm>
 #include <cstddef>

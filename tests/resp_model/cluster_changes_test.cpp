@@ -1,5 +1,5 @@
-// Changes of a model cluster: what its nodes answer on the way, when each of them hears of it, and
-// that no key gets lost.
+// Changes of a model cluster: what its nodes answer in between, when each of them learns of a
+// change, and that no key is lost.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace sheaf::test::resp_model {
 namespace {
 
-constexpr Slot moving = 949;  // of "wxz"
+constexpr Slot moving = 949;  // the slot of "wxz"
 
 ClusterOptions gossiping(std::chrono::nanoseconds least, std::chrono::nanoseconds most) {
   return {.gossip = {least, most}};
@@ -34,7 +34,7 @@ TEST(ClusterChanges, AMigrationGoesSlotBySlotAndKeyByKey) {
   talk.pass(10ms);
   EXPECT_EQ(talk.to(0, "GET wxz"), ask_at(17'412));
   EXPECT_EQ(talk.to(0, "GET {wxz}a"), "$1\r\n2\r\n");
-  talk.pass(30ms);  // the other key, none, the target owns the slot
+  talk.pass(30ms);  // the other key, no key left, the target owns the slot
   EXPECT_EQ(talk.to(1, "GET wxz"), "$1\r\n1\r\n");
   EXPECT_EQ(talk.to(0, "GET wxz"), ask_at(17'412));
   EXPECT_EQ(talk.to(2, "GET wxz"), moved_to(17'411));
@@ -215,7 +215,7 @@ TEST(ClusterChanges, AReplicaThatIsPromotedDoesNotClaimWhatHasLeftItsPrimary) {
 TEST(ClusterChanges, EpochsAreTakenOnceOnly) {
   Talk talk(3, gossiping(1s, 1s));
   talk.cluster.set_owner(moving, 1, 1, talk.now);
-  talk.cluster.set_owner(moving, 2, 2, talk.now);  // has not heard of that
+  talk.cluster.set_owner(moving, 2, 2, talk.now);  // it has not learned of the first change
   EXPECT_EQ(talk.cluster.node(1).view.own().epoch, 4u);
   EXPECT_EQ(talk.cluster.node(2).view.own().epoch, 5u);
   talk.pass(5s);

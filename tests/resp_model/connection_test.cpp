@@ -1,5 +1,5 @@
-// A connection to a model node: commands in pieces, the login, the greeting, and what can go wrong
-// with a server.
+// A connection to a model node: commands in pieces, the login, the greeting, and the faults of a
+// server.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(ModelConnection, WhatIsNoCommandIsAnsweredAndThenItCloses) {
   }
 }
 
-// The live replies are of standalone servers; the number of the connection differs.
+// The live replies are from standalone servers; only the number of the connection differs.
 TEST(ModelConnection, HelloIsThatOfALiveServer) {
   const auto as_live = [](std::string_view live, std::string_view id) {
     std::string text(live);

@@ -1,5 +1,5 @@
-// Commands on keys, word for word as redis-server 7.0.15 answers; one conversation with a live
-// server, from the top to the end.
+// Commands on keys, word for word as redis-server 7.0.15 answers: one conversation with a live
+// server, from start to end.
 
 #include "tests/support/resp_model/data_commands.h"
 

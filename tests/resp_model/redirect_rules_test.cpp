@@ -1,6 +1,6 @@
-// The rules of redirects, word for word as redis-server 7.0.15 answers: the transcripts were taken
-// from a live cluster, three primaries at these ports and a replica of the first. Garnet's texts
-// are those of Garnet 2.2.
+// The rules of redirects, word for word as redis-server 7.0.15 answers. The transcripts were taken
+// from a live cluster with three primaries at these ports and a replica of the first. Garnet's
+// texts are those of Garnet 2.2.
 
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST_F(RedirectRules, AKeyGoesFromTheSourceToTheTargetAndThenTheSlotDoes) {
   EXPECT_TRUE(talk.cluster.move_one_key(moved_slot, a, b, talk.now));
   EXPECT_FALSE(talk.cluster.move_one_key(moved_slot, a, b, talk.now));
   expect(a, "GET wxz", "-ASK 949 127.0.0.1:17412\r\n");
-  expect(r, "GET wxz", "$-1\r\n");  // a replica knows of no migration
+  expect(r, "GET wxz", "$-1\r\n");  // a replica does not know migrations
   talk.cluster.set_owner(moved_slot, b, b, talk.now);
   expect(b, "GET wxz", "$1\r\n1\r\n");
   expect(a, "GET wxz", "-ASK 949 127.0.0.1:17412\r\n");

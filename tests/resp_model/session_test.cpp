@@ -1,5 +1,5 @@
-// The client's session against model nodes, in memory: whatever pieces the bytes come in, the
-// session gets ready and makes the same of every reply.
+// The client's session against model nodes, in memory. However the bytes are split, the session
+// gets ready and understands every reply in the same way.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using protocol::resp::with;
 
 constexpr auto whole = static_cast<std::size_t>(-1);
 
-// A session and a connection to a model node, and the time of both.
+// A session, a connection to a model node, and their time.
 class Pair {
  public:
   Pair(Talk& talk, NodeNumber node, std::size_t step = whole,
@@ -37,7 +37,7 @@ class Pair {
     wire.session.start(wire.now());
     exchange();
   }
-  // Until nothing moves.
+  // Exchanges bytes until there are no more.
   void exchange() {
     for (;;) {
       const std::string bytes = wire.take(step_);
@@ -64,7 +64,7 @@ class Pair {
   std::size_t step_;
 };
 
-// All that a session of this cluster sees, with reads and writes of `step` bytes.
+// Everything that a session of this cluster sees, with reads and writes of `step` bytes.
 std::vector<Seen> seen_in_steps(const ClusterOptions& options, std::size_t step) {
   Talk talk(2, options);
   talk.cluster.set_importing(949, 1, 0);

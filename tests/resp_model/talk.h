@@ -15,7 +15,7 @@ namespace sheaf::test::resp_model {
 
 using namespace std::chrono_literals;
 
-// "SET k v" as a client sends it. Words have no blanks in them.
+// "SET k v" as a client sends it. Words contain no blanks.
 inline std::string command_bytes(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -69,7 +69,7 @@ class Talk {
     }
     now = end;
   }
-  // The first key "k<number>" of a node's, by that node's own view.
+  // The first key "k<number>" that a node owns in its own view.
   std::string key_of(NodeNumber node) const {
     for (unsigned i = 0;; ++i) {
       const std::string key = "k" + std::to_string(i);

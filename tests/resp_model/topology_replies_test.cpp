@@ -1,5 +1,5 @@
-// What model nodes say about the cluster is read by the client's parsers, and by all three replies
-// as the same.
+// The client's parsers read what model nodes say about the cluster, and all three replies give the
+// same result.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TopologyView parsed(std::string_view name, const std::string& bytes) {
   return view.value_or(TopologyView{});
 }
 
-// Who claims a slot: "port", or "-".
+// The port of the server that claims a slot, or "-".
 std::string claimant(const TopologyView& view, Slot slot) {
   for (const auto& claim : view.claims) {
     if (claim.first <= slot && slot <= claim.last) {
@@ -99,7 +99,7 @@ TEST_P(TopologyReplies, NodesHasEpochsAndTheOwnMigrations) {
 }
 
 TEST_P(TopologyReplies, ViewsOfNodesThatDisagreeMergeToTheNewest) {
-  talk.cluster.set_owner(949, 1, 1, talk.now);  // nobody else has heard
+  talk.cluster.set_owner(949, 1, 1, talk.now);  // no other node has learned of this
   EXPECT_EQ(claimant(view(0, "NODES"), 949), "17411");
   EXPECT_EQ(claimant(view(2, "NODES"), 949), "17411");
   EXPECT_EQ(claimant(view(1, "NODES"), 949), "17412");
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, TopologyReplies,
                                   "InRESP" + std::to_string(tested.param.protocol);
                          });
 
-// Byte for byte as in a live server, but for the times of pings.
+// Byte for byte as on a live server, except for the times of pings.
 TEST(ClusterNodes, HasOneLineForEachNode) {
   Talk talk(2);
   const std::string lines = talk.id(0) +

@@ -1,4 +1,4 @@
-// A real mosquitto with the files of samples/mosquitto: who gets in, and what is allowed then.
+// A real mosquitto with the files of samples/mosquitto: which clients get in, and what they may do.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(MosquittoSample, WhatTheRightsDoNotGiveIsRefused) {
   ShippedBroker broker;
   Client press = broker.open("press");
   Client planner = broker.open("planner");
-  Client stranger = broker.open("stranger");  // of the authority, and not in the file
+  Client stranger = broker.open("stranger");  // has a certificate, but no entry in the file
   expect_refused(press.set("line5/speed", "21"));
   expect_refused(planner.set("line4/speed", "21"));
   expect_refused(stranger.get("line4/speed"));
@@ -81,7 +81,7 @@ TEST(MosquittoSample, NobodyGetsInWithoutACertificateOfItsAuthority) {
   none.certificate.clear();
   auto without = Client::open(broker.uri(none)).value();
   EXPECT_THAT(without.get("public/motd").error().text,
-              HasSubstr("the server wants a certificate of the client"));
+              HasSubstr("the server requires a client certificate; set tls_cert and tls_key"));
 
   const Identity other = make_authority_now("another authority");
   const TlsPaths forged =
@@ -104,7 +104,7 @@ TEST(MosquittoSample, Tls11IsNotTaken) {
   EXPECT_THROW(connect_tls(broker.port(), tls11), std::runtime_error);
   EXPECT_NO_THROW(connect_tls(broker.port(), tls12));
 
-  // The lines of the file are what refuses it.
+  // These lines of the file refuse it.
   ShippedTerms terms;
   terms.configuration = [](const std::string& text) {
     return with_line(with_line(text, "tls_version tlsv1.2", "tls_version tlsv1.1"),
@@ -124,8 +124,8 @@ TEST(MosquittoSample, CiphersOfTls12HaveForwardSecrecy) {
   EXPECT_NO_THROW(connect_tls(broker.port(), terms));
 }
 
-// What a client that subscribes to everything gets of a notification that somebody else's will
-// forges for it.
+// True if a client that subscribes to everything receives a notification that another client forges
+// by a will.
 bool forged_by_a_will_arrives(const ShippedTerms& terms) {
   const ShippedBroker broker(terms);
   StoreClient victim(broker.port(), broker.raw("press"));
@@ -133,7 +133,7 @@ bool forged_by_a_will_arrives(const ShippedTerms& terms) {
   ConnectOptions forger = broker.raw("stranger");
   forger.will = Will{notification_topic("press-1", "line4/speed"), "*2\r\n$6\r\nNOTIFY\r\n"};
   MqttClient(broker.port(), forger).drop();
-  // The broker logs it and sends the will in one turn of its loop.
+  // The broker logs it and sends the will in the same turn of its loop.
   wait_for_condition("the forger is gone",
                      [&] { return broker.log().find("Client stranger-1 ") != std::string::npos; });
   return !victim.no_notification();
@@ -168,7 +168,7 @@ TEST(MosquittoSample, OtherTopicsAreNeitherWrittenNorRead) {
   EXPECT_EQ(operations({"SET", "sheaf/clock/operator-1", "1"}), "+OK\r\n");
   EXPECT_TRUE(press.nothing_arrives());
 
-  // With a rule for it the same subscription gets it.
+  // With a wide rule the same subscription gets the message.
   ShippedTerms terms;
   terms.acl = with_wide_rule;
   const ShippedBroker wide(terms);
@@ -207,7 +207,7 @@ TEST(MosquittoSample, ValuesOutliveAKillOfTheBroker) {
 TEST(MosquittoSample, AValueOfTheLargestSizeIsTaken) {
   const ShippedBroker broker;
   Client press = broker.open("press");
-  // All bytes of the quota of the user press, but those of the key.
+  // The whole byte quota of the user press, minus the key.
   const std::string key = "line4/picture";
   const std::string value((16u << 20) - key.size(), 'x');
   const auto set = press.set(key, value);
@@ -232,7 +232,7 @@ TEST(MosquittoSample, AReloadReadsRightsAndCertificatesAgain) {
   broker.reload();
   const auto got = stranger.get("line4/speed");
   EXPECT_TRUE(got) << got.error().message();
-  EXPECT_EQ(stranger.stats().at(0).certificate_end, before);  // its connection has stood
+  EXPECT_EQ(stranger.stats().at(0).certificate_end, before);  // its connection has not ended
   Client later = broker.open("stranger");
   EXPECT_TRUE(later.get("line4/speed"));
   ASSERT_TRUE(before && later.stats().at(0).certificate_end);

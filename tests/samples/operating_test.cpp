@@ -1,4 +1,4 @@
-// What samples/mosquitto says beside its configuration: the commands of its README, and the unit.
+// The rest of samples/mosquitto: the commands of its README, and the unit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Ended {
   std::string output;
 };
 
-// By sh, with both streams.
+// Runs it by sh and captures both streams.
 Ended run(const std::string& command) {
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run sh");
@@ -36,7 +36,7 @@ Ended run(const std::string& command) {
   return {::pclose(pipe), output};
 }
 
-// The one block of the README that is a script.
+// The only block of the README that is a script.
 std::string commands_of_readme() {
   const std::string text = shipped("README.md");
   const std::string fence = "```";
@@ -64,7 +64,7 @@ TEST(MosquittoSample, CertificatesMadeAsTheReadmeSaysAreTaken) {
     EXPECT_TRUE(got) << user << ": " << got.error().message();
     EXPECT_EQ(client->set("line4/speed", "21").has_value(), user == "press");
   }
-  // The broker's own certificate is not a client's.
+  // The broker's own certificate is not accepted as a client's.
   auto broker_itself =
       Client::open(broker.uri({own + "ca.pem", own + "broker.pem", own + "broker.key"}));
   ASSERT_TRUE(broker_itself) << broker_itself.error().message();

@@ -12,7 +12,7 @@
 #include "tests/support/rights_file.h"
 #include "tests/support/tls/tls_wire.h"
 
-// Set by CMake: SHEAF_TEST_SAMPLE, the folder, and SHEAF_TEST_PLUGIN.
+// CMake sets SHEAF_TEST_SAMPLE, the folder, and SHEAF_TEST_PLUGIN.
 
 namespace sheaf::test {
 
@@ -70,7 +70,7 @@ ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
       {"cafile /etc/mosquitto/ca_certificates/clients.pem", "cafile " + own + "clients.pem"},
       {"certfile /etc/mosquitto/certs/broker.pem", "certfile " + own + "broker.pem"},
       {"keyfile /etc/mosquitto/certs/broker.key", "keyfile " + own + "broker.key"},
-      // The plugin and the files of a test that runs as root may be out of another user's reach.
+      // If the test runs as root, another user may not be able to reach the plugin and the files.
       {"user mosquitto", ::geteuid() == 0 ? "user root" : "user mosquitto"}};
   std::string text = alter(terms.configuration, shipped("mosquitto.conf"));
   for (const auto& [from, to] : elsewhere) text = with_line(text, from, to);

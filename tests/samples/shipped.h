@@ -1,7 +1,7 @@
 #pragma once
 
-// The files of samples/mosquitto as they are shipped, and a real broker that has them. What an
-// installation has elsewhere is replaced, line by line; a line that is not there is an error.
+// The files of samples/mosquitto as they are shipped, and a real broker that uses them. Paths that
+// an installation would have elsewhere are replaced line by line; a missing line is an error.
 //
 // Thread rule: one thread at a time.
 
@@ -19,20 +19,20 @@
 
 namespace sheaf::test {
 
-// Of a file of the folder. Throws std::runtime_error if it is not there.
+// The text of a file in the folder. Throws std::runtime_error if it is not there.
 std::string shipped(std::string_view file);
 
-// `text` with the one line `from` as `to`. Throws std::runtime_error if there is none, or two.
+// `text` with the line `from` replaced by `to`. Throws std::runtime_error unless it occurs once.
 std::string with_line(const std::string& text, std::string_view from, std::string_view to);
 
-// What a test may alter in the files, and in the broker's authority and certificate.
+// Changes that a test may make to the files and to the broker's certificate.
 struct ShippedTerms {
   std::function<std::string(std::string)> configuration;
   std::function<std::string(std::string)> acl;
   TlsPaths tls = Credentials::shared().server();
 };
 
-// A new folder, until its end.
+// A new folder, removed with the object.
 struct Folder {
   Folder();
   ~Folder();
@@ -41,7 +41,7 @@ struct Folder {
   std::filesystem::path path;
 };
 
-// A folder in the place of /etc/mosquitto and /var/lib/mosquitto, and the broker.
+// A folder instead of /etc/mosquitto and /var/lib/mosquitto, and the broker.
 class ShippedBroker {
  public:
   explicit ShippedBroker(const ShippedTerms& terms = {});
@@ -49,15 +49,15 @@ class ShippedBroker {
   BrokerProcess& process() { return *process_; }
   std::uint16_t port() const { return process_->port(); }
   std::string log() const { return process_->log(); }
-  // In the folder, in the place of one that is there.
+  // Replaces a file in the folder.
   void replace(const std::string& file, const std::string& text) const;
   void reload() const;  // SIGHUP; returns when the file of rights was read again
 
-  // A URI with `paths`, of which the certificate may be missing.
+  // A URI with `paths`, whose certificate may be missing.
   std::string uri(const TlsPaths& paths) const;
-  // Of a client with a certificate for this name, signed by the authority of the tests.
+  // A client with a certificate for this name, signed by the tests' authority.
   Client open(const std::string& name) const;
-  // The same for a client of the test's own.
+  // The same for a client of the tests.
   ConnectOptions raw(const std::string& name) const;
 
  private:
@@ -65,7 +65,7 @@ class ShippedBroker {
   std::unique_ptr<BrokerProcess> process_;
 };
 
-// A certificate for this name, signed by the authority of the tests.
+// A certificate for this name, signed by the tests' authority.
 TlsPaths certificate_of(const std::string& name);
 
 }  // namespace sheaf::test

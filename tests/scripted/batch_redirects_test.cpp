@@ -1,4 +1,4 @@
-// Redirects of single keys of batches: the others have their outcomes as if nothing had been.
+// Redirects of single keys of batches: the other keys end as if nothing had happened.
 
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ std::map<std::string, std::string> make_batch(Client& client, Call call, const C
   return ends;
 }
 
-// A batch of ten keys of server 0 and five each of servers 1 and 2. Server 0 says something about
-// some of its keys.
+// A batch of ten keys of server 0 and five each of servers 1 and 2. Server 0 gives scripted answers
+// for its odd keys.
 class Batch {
  public:
   explicit Batch(Call its_call, const Hosts& outsiders = {})
@@ -57,7 +57,7 @@ class Batch {
     ends = make_batch(scene.client(), call, keys, timeout);
     EXPECT_LT(ScriptedCluster::Clock::now() - begun, timeout + own_pause);
   }
-  // Of the keys about which server 0 says something.
+  // The keys for which server 0 gives scripted answers.
   static constexpr unsigned odd_keys[] = {0, 4, 9};
   static bool is_odd(std::size_t i) { return std::ranges::count(odd_keys, i) != 0; }
   static std::size_t home(std::size_t i) { return i < 10 ? 0 : i < 15 ? 1 : 2; }
@@ -67,7 +67,7 @@ class Batch {
       scene.servers.answer(0, command_of(call, keys[i]), words(keys[i]), times);
     }
   }
-  // The others were carried out where they belong, and once.
+  // The other keys were served where they belong, and once.
   void expect_others_as_ever() {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (is_odd(i)) continue;
@@ -218,7 +218,7 @@ TEST(ScriptedBatches, OneKeyThatBouncesOrWaitsUntilTheDeadlineLeavesTheOthersAlo
   });
 }
 
-// What is redirected comes back later than all others are answered, and holds up none of them.
+// A redirected key comes back after all others are answered, and delays none of them.
 TEST(ScriptedBatches, TheOthersAreSentBeforeARedirectedKeyIsSentAgain) {
   at_once(batch_calls, [&](Call call) {
     Batch batch(call);

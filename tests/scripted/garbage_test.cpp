@@ -1,4 +1,4 @@
-// Bytes that are no reply, in the middle of a whole client's work.
+// Bytes that are not a reply, in the middle of a whole client's work.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 
 using Commands = Scene::Commands;
 
-// A read, a write, a conditional write and a removal that are outstanding on one connection when
-// these bytes come, in two parts. How they end.
+// How a read, a write, a conditional write and a removal end that are outstanding on one connection
+// when these bytes come, in two parts.
 class Garbage {
  public:
   Garbage(const std::string& bytes, std::size_t split) {
@@ -26,7 +26,7 @@ class Garbage {
       commands.push_back(command_of(every_call[i], keys[i]));
     }
     EXPECT_EQ(scene.call(Call::get, scene.servers.key(0, 9)), "0/" + scene.servers.key(0, 9));
-    // Nothing is answered before the last one has come.
+    // The server answers nothing before the last command has come.
     for (unsigned i = 0; i < 3; ++i) scene.servers.script(0, commands[i], {});
     scene.servers.script(
         0, commands[3],
@@ -53,7 +53,7 @@ class Garbage {
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u) << what;
     }
   }
-  // Whether the client goes on.
+  // Checks that the client continues.
   void expect_recovered(const std::string& what) {
     const std::string key = scene.servers.key(0, 10);
     EXPECT_EQ(scene.call(Call::get, key, 20s), "0/" + key) << what;
@@ -87,7 +87,7 @@ TEST(ScriptedGarbage, AByteThatBeginsNoReplyAtAnyPlaceAndSplitIsNeverAValue) {
   }
 }
 
-// What Garnet 2.2.5 sends for a key whose life is over.
+// Garnet 2.2.5 sends this for an expired key.
 TEST(ScriptedGarbage, ABufferOfNothing) {
   for (const std::string& bytes :
        {std::string(131'072, '\0'), "$5\r\nhello\r\n" + std::string(131'072, '\0'),
@@ -102,7 +102,7 @@ TEST(ScriptedGarbage, ABufferOfNothing) {
   }
 }
 
-// One reply too many or too few puts all that follow out of step.
+// One reply too many or too few puts all later ones out of step.
 TEST(ScriptedGarbage, AReplyOfAnotherTypeIsNeverAValue) {
   for (const std::string& bytes : {std::string(":1\r\n"), std::string("+OK\r\n"),
                                    std::string("*2\r\n$1\r\na\r\n$1\r\nb\r\n")}) {
@@ -112,7 +112,7 @@ TEST(ScriptedGarbage, AReplyOfAnotherTypeIsNeverAValue) {
   }
 }
 
-// The same in the reply to a redirected request: nobody sends it a third time.
+// The same in the reply to a redirected request, which is not sent a third time.
 TEST(ScriptedGarbage, AfterARedirect) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
@@ -129,7 +129,7 @@ TEST(ScriptedGarbage, AfterARedirect) {
   }
 }
 
-// A map that cannot be read ends its connection, and others are asked.
+// A map that cannot be read ends its connection, and other servers are asked.
 TEST(ScriptedGarbage, InsteadOfAMap) {
   Scene scene;
   scene.uri = scene.servers.uri({0, 1, 2});

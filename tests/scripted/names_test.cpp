@@ -13,14 +13,14 @@ namespace {
 using Commands = Scene::Commands;
 using Hosts = ScriptedCluster::Hosts;
 
-// Names that nobody can resolve: the map alone says where they are.
+// Names that cannot be resolved: only the map says where they are.
 std::string name_of(std::size_t server) { return "node" + std::to_string(server) + ".invalid"; }
 
 void announce_all(Scene& scene) {
   for (std::size_t i = 0; i < 3; ++i) scene.servers.announce(i, name_of(i));
 }
 
-// Server 0 sends a call to another one, by name and port.
+// Server 0 redirects a call to another server, by name and port.
 std::string send_by_name(Scene& scene, Call call, const std::string& word, const std::string& key,
                          const std::string& name, std::size_t to) {
   const std::string address = name + ":" + scene.port(to);

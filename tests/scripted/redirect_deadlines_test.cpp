@@ -1,5 +1,4 @@
-// Redirects and deadlines: whatever servers say, a call ends in time, and what it says then is
-// true.
+// Redirects and deadlines: whatever servers say, a call ends in time and reports the truth.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +37,7 @@ TEST(ScriptedDeadlines, AServerThatIsSilentAfterARedirectLeavesTheCallUnknown) {
   });
 }
 
-// Nobody has carried it out, and nobody has it any more.
+// No server has carried it out, and no server has it in progress.
 TEST(ScriptedDeadlines, WhatWaitsForALaterAttemptEndsAsRefused) {
   const std::string later_words[] = {"TRYAGAIN Multiple keys request during rehashing of slot",
                                      "CLUSTERDOWN Hash slot not served",
@@ -52,7 +51,7 @@ TEST(ScriptedDeadlines, WhatWaitsForALaterAttemptEndsAsRefused) {
                            ScriptedCluster::always);
     }
     for (const std::string& end : scene.call_all(keys, short_time)) {
-      // On a slow machine the deadline may come while an attempt is on its way.
+      // On a slow machine an attempt may be in flight at the deadline.
       EXPECT_TRUE(end == "refused, timed out: " + words + no_time_left ||
                   end.starts_with("unknown, timed out: "))
           << end;
@@ -74,13 +73,13 @@ TEST(ScriptedDeadlines, ABounceThatWouldEndTooLateIsRefused) {
     scene.servers.script(1, command, {{.bytes = scene.moved(key, 0), .delay = 100ms}},
                          ScriptedCluster::always);
     const std::string end = scene.call(call, key, short_time);
-    // At the deadline it is on its way, or waits.
+    // At the deadline it is in flight or waits.
     EXPECT_TRUE(end.starts_with("unknown, timed out: ") || end.ends_with(no_time_left)) << end;
     EXPECT_LE(scene.servers.count(ScriptedCluster::anyone, command), 4u);
   });
 }
 
-// It belongs to nobody any more. A third one in silence would take the server down.
+// The call of this redirect has ended. A third silent call would take the server down.
 TEST(ScriptedDeadlines, ARedirectThatComesAfterTheDeadlineIsNotFollowed) {
   at_once(both_words, [](const std::string& word) {
     const std::vector<Call> pairs[] = {{Call::get, Call::add}, {Call::set, Call::remove}};
@@ -120,7 +119,7 @@ TEST(ScriptedDeadlines, ARedirectThatComesInTimeHasOnlyTheTimeThatIsLeft) {
   });
 }
 
-// Two gossip delays of Garnet; then nobody has the slots.
+// Waits for two gossip delays of Garnet; after that the slots count as lost.
 TEST(ScriptedDeadlines, SlotsThatNobodyServesForTenSecondsAreReportedAsLost) {
   Scene scene;
   Commands keys;

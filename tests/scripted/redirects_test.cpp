@@ -1,4 +1,4 @@
-// Redirects that are followed: of single calls, with what every server receives.
+// Redirects of single calls that are followed, with what every server receives.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ using Hosts = ScriptedCluster::Hosts;
 
 const Hosts three(3, "127.0.0.1");
 
-// Server 0 sends every call elsewhere once, with these words, and server `to` carries it out.
-// Nobody receives a command twice.
+// Server 0 redirects every call once, with these words, and server `to` carries it out. No server
+// receives a command twice.
 void expect_followed(Scene& scene, Call call, const std::string& words, std::size_t to) {
   const std::string key = scene.servers.key(0);
   const std::string command = command_of(call, key);
@@ -28,7 +28,7 @@ void expect_followed(Scene& scene, Call call, const std::string& words, std::siz
   }
 }
 
-// ASKING, the command and PING come as one, and no plain GET directly after them.
+// ASKING, the command and PING come together, without a plain GET directly after them.
 void expect_asked(const Scene& scene, std::size_t server, const std::string& command) {
   std::size_t asked = 0;
   for (const Commands& all : scene.servers.conversations(server)) {
@@ -92,7 +92,7 @@ TEST(ScriptedRedirects, MovedToAHostByNameThatTheConfigurationNames) {
   });
 }
 
-// Behind one address there may be another server by now.
+// Another server may have the same address by now.
 TEST(ScriptedRedirects, MovedToItselfIsFollowedOverANewConnection) {
   for_every_call([&](Call call) {
     Scene scene;
@@ -109,7 +109,7 @@ TEST(ScriptedRedirects, MovedToItselfIsFollowedOverANewConnection) {
   });
 }
 
-// One of the keys is there and one is not, until the last of them has moved.
+// One of the keys has moved and one has not, until the last of them moves.
 TEST(ScriptedRedirects, ACommandForKeysOnBothSidesOfAMigrationWaitsForItsEnd) {
   Scene scene;
   const std::string tag = "{" + scene.servers.key(0) + "}";
@@ -149,7 +149,7 @@ TEST(ScriptedRedirects, AskWithoutAHostMeansTheHostThatAnswered) {
   });
 }
 
-// So does Garnet, if it is to prefer host names and knows none.
+// Garnet does this if it prefers host names and knows none.
 TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToTheServerWithThatPort) {
   for_every_call([&](Call call) {
     Scene scene;
@@ -159,7 +159,7 @@ TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToTheServerWithThatPort)
   });
 }
 
-// Where all have that port, only the map of the server itself says to whom the slot is on its way.
+// If all servers have that port, only the server's own map says where the slot migrates to.
 TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToWhomItsMapNames) {
   for_every_call([&](Call call) {
     Scene scene(Hosts{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}, {}, true);
@@ -177,7 +177,7 @@ TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToWhomItsMapNames) {
   });
 }
 
-// It may have been carried out, and a second time would return its own value.
+// It may have been carried out, and a second execution would return its own value.
 TEST(ScriptedRedirects, AGetAndSetIsFollowedButNotRepeatedWithoutAnAnswer) {
   Scene scene;
   const std::string key = scene.servers.key(0);
@@ -199,7 +199,7 @@ TEST(ScriptedRedirects, NoGetOfOthersFollowsAnAskingPairDirectly) {
   for (unsigned i = 0; i < 32; ++i) {
     keys.push_back(scene.servers.key(i % 2 == 0 ? 0 : 1, i));
     if (i % 2 != 0) continue;
-    // A batch on a connection of its own leaves redirects to the usual one, which asks again.
+    // A batch on its own connection leaves redirects to the usual one, which asks again.
     scene.servers.answer(0, "GET " + keys.back(), scene.ask(keys.back(), 1),
                          ScriptedCluster::always);
   }
@@ -284,7 +284,7 @@ TEST(ScriptedRedirects, WhatMeansLaterIsAskedAgainAtTheSameServer) {
   });
 }
 
-// And the slot is mended: the second call of a key asks nobody else.
+// The slot is corrected, too: the second call of a key goes only to the new owner.
 TEST(ScriptedRedirects, MovedByAServerThatKnowsNoHostLeadsToTheOnlyServerWithThatPort) {
   Scene scene;
   for (unsigned i = 0; i < std::size(every_call); ++i) {
@@ -301,13 +301,13 @@ TEST(ScriptedRedirects, MovedByAServerThatKnowsNoHostLeadsToTheOnlyServerWithTha
   }
 }
 
-// The slot's new owner is in the map, which is asked for meanwhile.
+// The slot's new owner is in the map that the client fetches meanwhile.
 TEST(ScriptedRedirects, AServerThatKnowsNoHostMeansTheOwnerThatTheMapHasByThen) {
   Scene scene;
   Commands keys;
   Commands expected;
   const std::string to = scene.servers.key(1);
-  EXPECT_EQ(scene.call(Call::get, to), "1/" + to);  // the map is there
+  EXPECT_EQ(scene.call(Call::get, to), "1/" + to);  // the client has the map
   for (unsigned i = 0; i < 2 * std::size(every_call); ++i) {
     const Call call = every_call[i % std::size(every_call)];
     keys.push_back(scene.servers.key(0, i));

@@ -1,4 +1,4 @@
-// Redirects that must not be followed, or not for ever.
+// Redirects that must not be followed, or not forever.
 
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ std::string filled(std::string text, std::string_view name, const std::string& v
   return text;
 }
 
-// Whether a server has been connected to.
+// True if a server has received a connection.
 bool was_reached(const Scene& scene, std::size_t server) {
   return !scene.servers.conversations(server).empty();
 }
 
 // ---- hosts that are not allowed
 
-// The map might name the host yet, so the request waits for the next one, but not for longer.
+// The next map might name the host, so the request waits for it, but not longer.
 std::string refusal_of(const std::string& text, const std::string& host) {
   return "refused, not authorized: " + text + " (redirects to " + host +
          " are not allowed: no map of the cluster names it; to allow it, add it to the nodes of "
@@ -145,7 +145,7 @@ TEST(ScriptedRedirects, ATextThatIsNoRedirectIsAnErrorAndLeadsNowhere) {
   }
 }
 
-// It belongs to another request, so nobody can say what the next replies are for.
+// It belongs to another request, so it is unknown to which requests the next replies belong.
 TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
@@ -157,7 +157,7 @@ TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed)
       scene.servers.answer(0, command, words);
       const std::string end = scene.call(call, key);
       EXPECT_TRUE(end.starts_with("unknown, protocol error: ")) << end;
-      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not asked for: " +
+      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not requested: " +
                                 words.substr(1, words.size() - 3)))
           << end;
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);
@@ -172,7 +172,7 @@ TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed)
   }
 }
 
-// Whoever names keys that are none would see the command go from server to server.
+// If the caller names wrong keys, the command would go from server to server.
 TEST(ScriptedRedirects, OfACommandWhoseKeyWasNotNamedIsRefused) {
   Scene scene;
   const std::string key = scene.servers.key(0);
@@ -184,7 +184,7 @@ TEST(ScriptedRedirects, OfACommandWhoseKeyWasNotNamedIsRefused) {
   const auto reply = scene.client().execute(command);
   ASSERT_FALSE(reply);
   EXPECT_EQ(in_words(reply.error()), "refused, bad argument: " + words.substr(1, words.size() - 3) +
-                                         " (the key named for it is in another slot)");
+                                         " (the key named for the command is in another slot)");
   EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "FROB"), 1u);
   EXPECT_EQ(scene.call(Call::get, key), "0/" + key);
   EXPECT_EQ(scene.servers.conversations(0).size(), 1u) << "its connection goes on";
@@ -211,7 +211,7 @@ TEST(ScriptedRedirects, AWordThatDoesNotQuiteMeanLaterEndsTheCallAtOnce) {
 
 // ---- to and fro
 
-// Servers 0 and 1 say each that the other has the slot, `times` times together.
+// Servers 0 and 1 each say that the other has the slot, `times` times in all.
 void disagree(Scene& scene, const std::string& word, const std::string& command,
               const std::string& key, unsigned times) {
   scene.servers.answer(0, command, Scene::redirect(word, key, scene.servers.address(1)),

@@ -1,4 +1,4 @@
-// Servers that stand alone, with routing=ring: a request waits for one that asks for patience, and
+// Standalone servers, with routing=ring: a request waits for a server that asks for patience, and
 // goes to no other.
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace sheaf::test {
 namespace {
 
-// One server, so every key is there.
+// One server, so it has every key.
 struct RingScene : Scene {
   RingScene() : Scene({"127.0.0.1"}, {"127.0.0.1"}) { uri = servers.uri({0}) + "?routing=ring"; }
 };
@@ -40,10 +40,9 @@ TEST(ScriptedRing, AServerOfAClusterIsRefusedInOneSentence) {
       const std::string key = scene.servers.key(0);
       const std::string words = Scene::redirect(word, key, scene.servers.address(1));
       scene.servers.answer(0, command_of(call, key), words);
-      EXPECT_EQ(scene.call(call, key),
-                "refused: " + words.substr(1, words.size() - 3) +
-                    " (routing=ring is for servers that stand alone; those of a cluster need "
-                    "routing=cluster)");
+      EXPECT_EQ(scene.call(call, key), "refused: " + words.substr(1, words.size() - 3) +
+                                           " (routing=ring is for standalone servers; servers of a "
+                                           "cluster need routing=cluster)");
       EXPECT_TRUE(scene.servers.conversations(1).empty());
     });
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// A whole client and the scripted servers of its cluster, and how its calls end, in one line each.
+// A whole client and the scripted servers of its cluster, and the ends of its calls, as one line
+// each.
 //
 // Thread rule: any thread.
 
@@ -25,14 +26,14 @@ namespace sheaf::test {
 
 using namespace std::chrono_literals;
 
-inline constexpr auto own_pause = 10s;  // for which this process may stand still
+inline constexpr auto own_pause = 10s;  // how long this process may stall
 
 // ---- calls
 
 enum class Call : unsigned char { get, set, add, remove };  // add: only if the key is absent
 inline constexpr Call every_call[] = {Call::get, Call::set, Call::add, Call::remove};
 
-// What a server receives of a call.
+// The command of a call, as a server receives it.
 inline std::string command_of(Call call, const std::string& key) {
   switch (call) {
     case Call::get:
@@ -47,7 +48,7 @@ inline std::string command_of(Call call, const std::string& key) {
   return "DEL " + key;
 }
 
-// "refused, timed out: TRYAGAIN ..."; where the server gives no reason, without one.
+// "refused, timed out: TRYAGAIN ..."; without the reason if the server gives none.
 inline std::string in_words(const Error& error) {
   std::string words(to_string(error.outcome));
   if (error.reason != Reason::other) words.append(", ").append(to_string(error.reason));
@@ -66,7 +67,7 @@ inline std::string in_words(const Result<RemoveResult>& removed) {
   return *removed == RemoveResult::removed ? "removed" : "absent";
 }
 
-// What a call returns if a server carried it out.
+// The result of a call that this server carried out.
 inline std::string success_of(Call call, const std::string& key, std::size_t server) {
   switch (call) {
     case Call::get:
@@ -113,7 +114,7 @@ class Scene {
                  const ScriptedCluster::Hosts& outsiders = {}, bool one_port = false)
       : servers(members, outsiders, one_port) {}
 
-  // The client is opened by the first call, as `uri` says then.
+  // The first call opens the client, with the present `uri`.
   Client& client() {
     if (!client_) {
       auto opened = Client::open(uri.empty() ? servers.uri({0}) : uri);
@@ -122,7 +123,7 @@ class Scene {
     }
     return *client_;
   }
-  // How it ends; not later than its deadline.
+  // Makes a call and returns how it ended. It must not end later than its deadline.
   std::string call(Call call, const std::string& key, std::chrono::milliseconds timeout = 5s) {
     Client& of = client();
     const auto begun = ScriptedCluster::Clock::now();
@@ -131,7 +132,7 @@ class Scene {
     EXPECT_LT(took, timeout + own_pause) << end;
     return end;
   }
-  // These calls in turns, all at the same time, each for a key of its own.
+  // Makes all calls at the same time, one for each key, with the kinds of call in turn.
   Commands call_all(const Commands& keys, std::chrono::milliseconds timeout,
                     std::span<const Call> calls_of_keys = every_call) {
     Client& of = client();
@@ -174,7 +175,7 @@ class Scene {
   std::optional<Client> client_;
 };
 
-// Runs a test with each of these, all at the same time: most of it is waiting.
+// Runs the test for all cases at the same time, since most of a test is waiting.
 template <class Cases, class Test>
 void at_once(const Cases& cases, const Test& test) {
   std::vector<std::future<void>> runs;

@@ -1,5 +1,5 @@
-// What must not get out: passwords to servers that are none of the cluster's, passwords and values
-// into errors and logs, even if a server repeats what it was sent.
+// Secrets that must not leak: passwords to servers outside the cluster, passwords and values into
+// errors and logs, even if a server repeats what it received.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

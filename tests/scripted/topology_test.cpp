@@ -1,4 +1,4 @@
-// Every form in which servers describe their cluster, and that the client finds each slot's server.
+// Every form in which servers describe their cluster; the client finds each slot's server.
 
 #include <gtest/gtest.h>
 
@@ -27,19 +27,20 @@ std::string fields_of(const std::vector<std::pair<std::string, std::string>>& fi
   return text;
 }
 
-// How a server writes where another is.
+// How a server writes another server's address.
 struct Written {
   const char* name;
-  // Of CLUSTER SHARDS and SLOTS; `{host}` stands for the address.
+  // For CLUSTER SHARDS and SLOTS; `{host}` is replaced by the address.
   std::string endpoint = "{host}";
   std::string ip = "{host}";
   std::string hostname{};  // no field if empty
   bool null = false;       // instead of the endpoint
   bool maps = false;
-  bool replica = false;  // each server has one, which is nowhere
+  bool replica = false;  // each server has one, which does not exist
 };
 
-// Each server has its own copy of the text, because an endpoint may depend on who says it.
+// Each server has its own copy of the text, because an endpoint may depend on the server that says
+// it.
 struct NodesForm {
   const Written& endpoint;
   const ScriptedCluster& servers;
@@ -101,7 +102,7 @@ struct NodesForm {
   }
 };
 
-// In Redis, Valkey and Garnet, by their options for the preferred endpoint.
+// The endpoints of Redis, Valkey and Garnet, by their options for the preferred endpoint.
 const std::vector<Written>& endpoints() {
   static const std::vector<Written> all{
       {.name = "an address"},
@@ -125,7 +126,7 @@ constexpr const char* refusals[] = {
     "-NOPERM this user has no permissions to run the 'cluster|nodes' command\r\n",
     "-ERR unknown subcommand 'NODES'. Try CLUSTER HELP.\r\n"};
 
-// Every server's keys are found there, and no server is asked for those of others.
+// Checks that every server's keys are found on it, and that no server is asked for keys of others.
 void expect_all_found(Scene& scene, const std::string& what) {
   for (std::size_t i = 0; i < scene.servers.size(); ++i) {
     for (unsigned number = 0; number < 3; ++number) {
@@ -136,7 +137,7 @@ void expect_all_found(Scene& scene, const std::string& what) {
   }
 }
 
-// On one host where the text does not name it, for then it is the host that answers.
+// One host for all servers if the text does not name it, because then the answering host counts.
 Hosts hosts_for(const Written& endpoint) {
   const bool named = !endpoint.null && endpoint.endpoint == "{host}";
   const bool by_address = endpoint.endpoint == "?" && !endpoint.ip.empty();
@@ -190,7 +191,7 @@ TEST(ScriptedTopology, Ipv6AddressesInEveryForm) {
 
 // ---- CLUSTER NODES
 
-// A line for each server, with these texts for its address and behind its flags.
+// A line for each server, with these texts for its address and at the end.
 std::string nodes_text(const ScriptedCluster& servers,
                        const std::function<std::string(std::size_t)>& address,
                        const std::string& more = {}) {
@@ -232,7 +233,7 @@ TEST(ScriptedTopology, AddressesInNodesAreWrittenInManyWays) {
   }
 }
 
-// A server that has met no other does not know its own address: it is the one that was asked.
+// A server that has met no other does not know its own address: it is the address that was asked.
 TEST(ScriptedTopology, AServerThatDoesNotKnowItsOwnAddressIsWhereItWasAsked) {
   for (const std::string own : {"", "?"}) {
     Scene scene({"127.0.0.2", "127.0.0.1"});
@@ -244,7 +245,7 @@ TEST(ScriptedTopology, AServerThatDoesNotKnowItsOwnAddressIsWhereItWasAsked) {
   }
 }
 
-// Replicas, servers that are gone or on their way in, and slots on lines where they mean nothing.
+// Replicas, servers that are gone or joining, and slots on lines where they mean nothing.
 TEST(ScriptedTopology, LinesOfOthersTakeNoSlots) {
   Scene scene;
   const std::string whole = " - 0 0 9 connected 0-16383\n";
@@ -258,7 +259,7 @@ TEST(ScriptedTopology, LinesOfOthersTakeNoSlots) {
   expect_all_found(scene, whole);
 }
 
-// Port 0 stands for "none": its slots have no owner, and the others are served.
+// Port 0 means "none": the server's slots have no owner, and the others are served.
 TEST(ScriptedTopology, AServerWithoutAPortOwnsNothing) {
   for (const std::string form : {"NODES", "SHARDS", "SLOTS"}) {
     Scene scene;
@@ -287,7 +288,7 @@ TEST(ScriptedTopology, AServerWithoutAPortOwnsNothing) {
   }
 }
 
-// What Garnet says of a server that it has lost.
+// Garnet says this about a server that it has lost.
 TEST(ScriptedTopology, AnUnassignedServerOwnsNothing) {
   for (const std::string form : {"SHARDS", "SLOTS"}) {
     Scene scene({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
@@ -311,7 +312,7 @@ TEST(ScriptedTopology, AnUnassignedServerOwnsNothing) {
   }
 }
 
-// A map that cannot be read changes nothing, and the next form is asked for.
+// A map that cannot be read changes nothing, and the client asks for the next form.
 TEST(ScriptedTopology, AMapThatCannotBeReadIsNoMap) {
   const std::vector<std::string> odd = {
       "$0\r\n\r\n",

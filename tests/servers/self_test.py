@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What table.py makes of reports and pages, and that its check can fail."""
+"""Checks what table.py makes from reports and pages, and that its check can fail."""
 
 import os
 import subprocess

@@ -5,12 +5,12 @@
     table.py --check PAGE
 
 A REPORT is a JUnit file of CTest (`ctest --output-junit`; tests/run.sh leaves build/*/tests.xml) or
-of one GoogleTest program (`--gtest_output=xml:resp.xml`: the file's name stands for the program, or
-for a test of CTest that runs it: resp.on_valkey.xml).
-Each server program that is installed here is asked for its version, and what the reports say of its
-suites becomes its row. Other rows, and suites of the same row that no report has, stay: runs on
-several machines add up. --program names another file than the one in PATH, --system what the
-machine is called instead of its own name. --check fails unless the table has this script's form.
+of one GoogleTest program (`--gtest_output=xml:resp.xml`: the file's name is the name of the
+program, or of a CTest test that runs it: resp.on_valkey.xml). Each server program that is installed
+here is asked for its version, and what the reports say about its suites becomes its row. Other
+rows, and suites of the same row that no report has, are kept, so runs on several machines add up.
+--program gives a file other than the one in PATH, --system a name for the machine other than its
+own. --check fails unless the table is as this script would write it.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BEGIN = "<!-- servers: written by tests/servers/table.py -->"
 END = "<!-- end of servers -->"
 HEADER = ["server", "version", "on", "tests passed", "what differs"]
 
-# How each server says its version, in the order of the table.
+# How each server reports its version, in the order of the table.
 SERVERS = {
     "Mosquitto": ("mosquitto", ["-h"], r"mosquitto version (\S+)"),
     "memcached": ("memcached", ["-V"], r"memcached (\S+)"),
@@ -36,9 +36,9 @@ SERVERS = {
     "Garnet": ("garnet-server", ["--version"], r"GarnetServer ([0-9.]+)"),
 }
 
-# (server, suite, tests by the name that CTest has for them); the first row that fits counts. A
-# test that passes counts as many as GoogleTest says at its beginning that it runs: CTest keeps no
-# more of what it prints.
+# (server, suite, tests by their names in CTest); the first matching row counts. A passed test
+# counts as many tests as GoogleTest announces at its beginning, because CTest keeps no more of the
+# output.
 SUITES = [
     ("Valkey", "contract", r"contract\.on_valkey\b|contract\..*/Valkey"),
     ("Valkey", "live", r"live\.on_valkey\b|live\.(ValkeyMigrations|.*/Valkey$)"),
@@ -98,7 +98,7 @@ def differences(server, version):
 
 
 class Tally:
-    """Of one suite on one server."""
+    """The results of one suite on one server."""
 
     def __init__(self, passed=0, failed=0):
         self.passed = passed
@@ -121,7 +121,7 @@ def parse_tallies(cell):
 
 
 def parse_rows(block):
-    """{(server, version): (system, tallies)} of the lines between the markers."""
+    """{(server, version): (system, tallies)} from the lines between the markers."""
     rows = {}
     for line in block.strip().split("\n")[2:]:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -149,7 +149,7 @@ def render(rows):
 
 
 def split(page):
-    """What is before the table, the table, what is behind it."""
+    """The text before the table, the table, the text after it."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise ValueError("the page needs each of the two markers once")
     before, rest = page.split(BEGIN + "\n")
@@ -158,7 +158,7 @@ def split(page):
 
 
 def problem_of(page):
-    """Why the table of the page has not this script's form; nothing if it has."""
+    """Why the page's table is not as this script would write it; empty if it is."""
     try:
         _, block, _ = split(page)
         wanted = "\n" + render(parse_rows(block)) + "\n"
@@ -172,7 +172,7 @@ def problem_of(page):
 # ---- the reports
 
 def tests_of(path):
-    """(name, outcome, output) of each test of a report, named as CTest does."""
+    """(name, outcome, output) of each test in a report, named as in CTest."""
     root = ElementTree.parse(path).getroot()
     stem = os.path.splitext(os.path.basename(path))[0]
     is_ctest = root.tag == "testsuite"
@@ -236,7 +236,7 @@ def version_of(server, programs):
 
 
 def update(page, system, versions, counted):
-    """The page with the rows of what was counted."""
+    """The page with the rows of the counted tests."""
     before, block, behind = split(page)
     rows = parse_rows(block) if block.strip() else {}
     for server, tallies in counted.items():

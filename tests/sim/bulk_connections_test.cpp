@@ -1,5 +1,5 @@
-// Bulk connections of a real client, when their server closes them, takes no more of them, or goes
-// down. Two simulated threads call the client, so that one of them is worth a bulk connection.
+// Bulk connections of a real client whose server closes them, accepts no more of them, or goes
+// down. Two simulated threads call the client, which makes a bulk connection worthwhile.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A client of two memcached servers, which has a bulk connection to the first.
+// A client of two memcached servers with a bulk connection to the first.
 class BulkWorld {
  public:
   explicit BulkWorld(std::chrono::milliseconds idle_timeout)
@@ -38,7 +38,7 @@ class BulkWorld {
     client_.emplace(*Client::open(stack_.config));
     for (const std::string& key : keys_) check(client_->set(key, key).has_value(), "no set");
     check(client_->get(slow_key_).has_value(), "no get");
-    batch();  // one more connection could have been used: it is made for later
+    batch();  // it could have used one more connection, which is made for later
     pass(10ms);
     check(server().connections() == 2, "there is no bulk connection");
     const std::uint64_t before = server().packets_on(1);
@@ -48,7 +48,7 @@ class BulkWorld {
 
   void close() { client_.reset(); }
 
-  // Only these are the client's servers from now on.
+  // Makes these the client's only servers.
   void set_servers(const std::vector<unsigned>& numbers) {
     std::vector<NodeConfig> servers;
     for (const unsigned number : numbers) servers.push_back(stack_.config.nodes[number]);
@@ -62,7 +62,7 @@ class BulkWorld {
   };
   // Reads the keys of the first server while another thread waits for the second.
   Batch batch() { return batches(1).front(); }
-  // The same several times, one at once after the other.
+  // Does the same several times in a row.
   std::vector<Batch> batches(int times) {
     std::atomic<bool> over = false;
     QuietThread other("other", [&] {
@@ -124,8 +124,8 @@ TEST(BulkConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
   });
 }
 
-// Whether the node is down is for the client's own connection to find out. The one that gave no
-// answer may be used no more before anybody has noticed that it ended.
+// Only the client's own connection finds out whether the node is down. A bulk connection that gave
+// no answer is not used again, even before its end is noticed.
 TEST(BulkConnections, TheBatchAfterOneThatWasNotAnsweredGoesOnTheClientsOwnConnection) {
   run(60s, [](BulkWorld& world) {
     world.server().stop();
@@ -146,7 +146,7 @@ TEST(BulkConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
   });
 }
 
-// Nobody has noticed yet that the bulk connection died while the server was cut off.
+// The bulk connection dies while the server is cut off, and no one has noticed yet.
 TEST(BulkConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
   run(60s, [](BulkWorld& world) {
     world.server().cut_off();

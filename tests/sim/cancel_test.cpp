@@ -1,5 +1,5 @@
-// Requests that their submitter cancels: what is known of them, what becomes of the others, and
-// that it says nothing about the node.
+// Requests that their submitter cancels: what is known about them, what happens to the others, and
+// that a cancellation says nothing about the node.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class CancelTest : public testing::TestWithParam<EndpointKind> {
     pass(500ms);
     return op.answered;
   }
-  // Cancels it and expects that it has ended right after.
+  // Cancels the operation and expects it to have ended by the end of the turn.
   void cancel(Op& op) {
     EXPECT_EQ(op.ended, 0u);
     client().cancel(op);
@@ -78,7 +78,7 @@ TEST_P(CancelTest, ARequestOnItsWayIsUnknownAndItsReplyMeetsNobody) {
   EXPECT_EQ(last.connection, next.connection);
 }
 
-// The bytes are in the session's queue, and the kernel has not seen them.
+// The bytes are in the session's queue; the kernel has not seen them.
 TEST_P(CancelTest, ARequestOfTheSameTurnWasNotSent) {
   start();
   Op& op = client().set("key", "never", 10s);
@@ -91,7 +91,7 @@ TEST_P(CancelTest, ARequestOfTheSameTurnWasNotSent) {
   EXPECT_EQ(read.got, "value");
 }
 
-// On memcached its reply still has to pass, and so it takes room until then.
+// On memcached the reply is still to come, and the request takes room until it has.
 TEST_P(CancelTest, ItsRoomInTheWindowIsGivenToTheNext) {
   start(2);
   server().stop();
@@ -121,7 +121,7 @@ TEST_P(CancelTest, ItSaysNothingAboutTheNodeAndIsNoEvent) {
   start();
   log.records.clear();
   server().stop();
-  const Op& patient = client().get("key", 10s);  // memcached keeps no connection for what it owes
+  const Op& patient = client().get("key", 10s);  // memcached drops a connection that only owes
   for (int i = 0; i < 20; ++i) {
     Op& op = client().get("key", 10s);
     pass(100ms);

@@ -1,5 +1,5 @@
-// Locks on memcached in virtual time: lockers that stand still, requests that come late or not at
-// all, connections that end, a server that restarts and counts seconds as memcached does.
+// Locks on memcached in virtual time: lockers that stall, requests that come late or never,
+// connections that end, a server that restarts and counts seconds as memcached does.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='CasLocks.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -34,7 +34,7 @@ bool has(CacheTable& table, const CacheClock& clock) {
   return table.execute(get, clock).status == protocol::Status::done;
 }
 
-// Asked for 3 s: 1.01 s are the shortest life that was measured of a real memcached 1.6.18.
+// Asked for 3 s, a real memcached 1.6.18 kept an item for 1.01 s, the shortest life measured.
 TEST(CacheTable, AnItemMayLiveTwoSecondsShorterThanAsked) {
   CacheTable table;
   CacheClock clock(0.9995);
@@ -96,10 +96,11 @@ TEST(CasLocks, WithoutTheGraceTwoBelieve) { EXPECT_TRUE(two_believe({.grace = 0s
 
 TEST(CasLocks, WithOneSecondOfGraceTwoBelieveStill) { EXPECT_TRUE(two_believe({.grace = 1s})); }
 
-// A renewal that comes late puts the former holder back, who then gives back what is another's.
+// A late renewal makes the former holder the holder again, and it then gives back a lock that
+// belongs to another.
 TEST(CasLocks, WithPlainSetsAsRenewalsTwoBelieve) { EXPECT_TRUE(two_believe({.compare = false})); }
 
-// How many of the seeds have a counter in which an increment is missing, or one too many.
+// The number of seeds whose counter has an increment too few or too many.
 unsigned miscounting_seeds(CasHabits habits, std::uint64_t seeds) {
   unsigned count = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -13,7 +13,7 @@ using client::lock::VersionedRead;
 using client::lock::VersionedWrite;
 using std::chrono::nanoseconds;
 
-// A request on its way; owns what the command only borrows.
+// A request on its way. Owns what the command only borrows.
 struct CasLocker::Sent {
   Run& run;
   unsigned id;
@@ -21,8 +21,8 @@ struct CasLocker::Sent {
   unsigned start;  // of the server
   protocol::Operation operation;
   std::string key, value, version;
-  bool over = false;     // the plan has its answer
-  bool dropped = false;  // it will not be executed any more
+  bool over = false;     // the plan has received its answer
+  bool dropped = false;  // it will no longer be executed
 
   Sent(Run& owner, const Command& command, std::uint64_t carrier, unsigned server)
       : run(owner),
@@ -46,7 +46,7 @@ bool CasLocker::believes() const {
   return tenure_ != nullptr && tenure_->held && world_.now.mono < tenure_->until;
 }
 
-// A client does nothing while it stands still: its work waits until it goes on.
+// A stalled client does nothing: its work waits until it resumes.
 void CasLocker::soon(nanoseconds time, std::function<void()> what) {
   const Deadline due = std::max(world_.now.mono + time, still_until_);
   world_.at(due, [this, what = std::move(what)] {
@@ -124,8 +124,8 @@ void CasLocker::pump(Run& run) {
   settle(run);
 }
 
-// The life of a lock: it is kept for a while, something is counted under it, it is given back
-// and taken again.
+// The life of a lock: the holder keeps it for a while, counts something under it, gives it back and
+// takes it again.
 void CasLocker::settle(Run& run) {
   if (run.lock == nullptr && run.plan->done() && !std::exchange(run.reported, true)) run.done();
   if (&run != present_) return;
@@ -189,7 +189,7 @@ void CasLocker::increment(Run& lock, const Result<GetResult>& read, unsigned tri
     if (done && done->stored) ++world_.counter.acknowledged[name];
     if (!done && done.error().outcome == Outcome::unknown) {
       ++world_.counter.unsure[name];
-      // The same once more, without a look.
+      // Writes the same once more, without reading again.
       if (tries < 3)
         return soon(1ms, [this, &lock, read, tries] { increment(lock, read, tries + 1); });
     }
@@ -236,7 +236,7 @@ void CasLocker::execute(const std::shared_ptr<Sent>& sent) {
   const CacheTable::Answer got = world_.table.execute(sent->operation, world_.clock);
   const bool late = world_.faults.late && world_.toss(0.05);
   const auto delay = world_.up_to(late ? nanoseconds(2 * world_.lease) : nanoseconds(2ms));
-  if (sent->connection != connection_) return;  // nobody listens
+  if (sent->connection != connection_) return;  // no one is listening
   answers_at_ = std::max(answers_at_, world_.now.mono + delay);
   soon(answers_at_ - world_.now.mono, [this, sent, got] {
     if (sent->connection != connection_) return;
@@ -308,7 +308,7 @@ void CasWorld::fault() {
   }
 }
 
-// A holder that stands still across a restart cannot know that its lock is forgotten.
+// A holder that stalls across a restart cannot know that its lock is forgotten.
 void CasWorld::look() {
   unsigned believers = 0;
   for (const auto& locker : lockers_) {
@@ -358,7 +358,7 @@ bool CasWorld::miscounted() {
   protocol::Operation get;
   get.key = "counter";
   const std::string value = table.execute(get, clock).value;
-  if (value.empty()) return false;  // it went with its server
+  if (value.empty()) return false;  // it was lost with its server
   const std::size_t colon = value.find(':');
   const std::string name = value.substr(0, colon);
   unsigned number = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// A few lockers that count under a lock of one memcached, in virtual time: requests and answers of
-// a connection keep their order and come late or never; connections are cut, and what was sent on
-// them may still be executed; clients stand still, the server restarts.
+// A few lockers that count under a lock of one memcached, in virtual time. Requests and answers of
+// a connection keep their order and come late or never. Connections are cut, and requests sent on
+// them may still be executed. Clients stall, and the server restarts.
 //
 // Thread rule: one thread.
 
@@ -21,37 +21,37 @@ namespace sheaf::sim {
 
 class CasWorld;
 
-// What the lockers count. A counter that is lost with its server begins anew under a new name: its
-// value is "name:number".
+// The counter that the lockers increment. When it is lost with its server, they start a new one
+// under a new name: its value is "name:number".
 struct CasCounter {
   std::map<std::string, unsigned> acknowledged;  // increments, by name
-  std::map<std::string, unsigned> unsure;        // those that may have been carried out
+  std::map<std::string, unsigned> unsure;        // increments that may have been carried out
   unsigned begun = 0;
 };
 
-// What the lockers do by themselves.
+// What the lockers do on their own.
 struct CasHabits {
-  bool check = true;    // ask whether they hold the lock: see LockControls
-  bool compare = true;  // write only over what they have read
+  bool check = true;    // ask if they hold the lock: see LockControls
+  bool compare = true;  // overwrite only the value that they read
 };
 
-// One client: its connection, its clock, the lock it takes again and again.
+// One client: its connection, its clock, and the lock that it takes again and again.
 class CasLocker {
  public:
   CasLocker(CasWorld& world, unsigned index);
 
-  // True if it believes to hold the lock, by its own clock, as LockGuard::held() does.
+  // True if it believes that it holds the lock, by its own clock, as LockGuard::held() does.
   bool believes() const;
   void stand_still(std::chrono::nanoseconds time);
   // How a connection ends.
   enum class Cut : std::uint8_t {
     dropped,   // what was not executed never will be
-    executed,  // all that was sent is still executed
-    restart    // the server has ended with it, and forgotten all
+    executed,  // everything sent is still executed
+    restart    // the server ended it and has forgotten everything
   };
-  // Its connection ends. It is notified at once, or when it goes on.
+  // Ends its connection. It is notified at once, or when it resumes.
   void cut(Cut how);
-  // It stands still and has not been notified of a restart.
+  // True if it has not been notified of a restart because it is stalled.
   bool unaware() const { return unaware_ > 0; }
   unsigned grants() const { return grants_; }
   unsigned losses() const { return losses_; }
@@ -61,11 +61,11 @@ class CasLocker {
  private:
   struct Run {
     std::unique_ptr<client::calls::Procedure> plan;
-    client::lock::LockPlan* lock = nullptr;  // the plan, if it is one
+    client::lock::LockPlan* lock = nullptr;  // the plan, if it is a lock plan
     std::function<void()> done;              // without a lock: called once, at the end
     Deadline timer = never;
     bool releasing = false;
-    bool reported = false;  // that it is settled, or done
+    bool reported = false;  // that it is settled or done
     bool pumping = false;
   };
   struct Sent;
@@ -102,7 +102,7 @@ class CasLocker {
 };
 
 struct CasFaults {
-  bool still = false;    // clients stand still
+  bool still = false;    // clients stall
   bool late = false;     // requests and answers come late
   bool cut = false;      // connections end
   bool restart = false;  // the server restarts
@@ -115,14 +115,14 @@ class CasWorld {
   ~CasWorld();
 
   void run(std::chrono::nanoseconds time);
-  // No fault and no lock begins any more; until all that was begun has ended.
+  // Starts no more faults or locks, and runs until everything that was started has ended.
   void finish();
-  // Moments at which two believed, one of whom could have known better.
+  // The number of moments at which two believed that they hold the lock although one of them could
+  // have known better.
   unsigned pairs_of_believers() const { return pairs_; }
   unsigned grants() const;
   unsigned losses() const;
-  // True if an acknowledged increment is missing in the counter that is there, or if the counter
-  // has one that nobody made.
+  // True if the current counter lacks an acknowledged increment, or has one that no locker made.
   bool miscounted();
   unsigned counted() const;
 

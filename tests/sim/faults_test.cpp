@@ -1,5 +1,5 @@
-// The real stack under random faults: every seed draws its own mix. While faults come, what is
-// answered must be true; when they end, everything must work again.
+// The real stack under random faults: every seed draws its own mix. While faults occur, every
+// answer must be true; when they end, everything must work again.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Faults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Which faults a seed has, and how often.
+// The faults of a seed, and how often they occur.
 struct Mix {
   bool crash, stop, cut, reset, pause, pieces, short_writes, jitter, mangle, wall, cancel;
   MangleRates rates;
@@ -81,7 +81,8 @@ class FaultRun {
     }
   }
 
-  // Values say who wrote them where: a value that turns up under another key is seen at once.
+  // A value says who wrote it and where, so a value that turns up under another key is seen at
+  // once.
   void work(StackClient& client) {
     for (std::uint64_t i = random_.below(5); i > 0; --i) {
       const std::string& key = keys_[random_.below(keys_.size())];
@@ -97,7 +98,7 @@ class FaultRun {
     if (mix_.cancel) cancel_some();
   }
 
-  // Of the latest operations, which may have ended, or have not even begun.
+  // Cancels some of the latest operations, which may have ended or not even begun.
   void cancel_some() {
     for (const auto& [its_client, op] : recent_) {
       if (random_.below(3) == 0) its_client->cancel(*op);
@@ -131,7 +132,7 @@ class FaultRun {
     }
   }
 
-  // The faults end; every node must serve every client again.
+  // Ends the faults. Every node must serve every client again.
   void settle() {
     for (unsigned i = 0; i < 3; ++i) {
       stack_.broker(i).faults = {};
@@ -141,7 +142,7 @@ class FaultRun {
       stack_.client(c).loop().set_wall_offset(0ms);
     }
     stack_.world.run_for(4s);
-    for (unsigned i = 0; i < 3; ++i) stack_.broker(i).reset_all();  // manglers go with their links
+    for (unsigned i = 0; i < 3; ++i) stack_.broker(i).reset_all();  // manglers end with their links
     stack_.world.run_for(25s);
     std::vector<Op*> last;
     for (unsigned c = 0; c < stack_.clients(); ++c) {
@@ -152,7 +153,7 @@ class FaultRun {
   }
 
   void check() {
-    std::set<std::string> may_exist;  // values that were sent, or may have been
+    std::set<std::string> may_exist;  // values that were or may have been sent
     for_each_op([&](const Op& op) {
       if (op.verb == protocol::Verb::set && (op.answered || op.outcome == Outcome::unknown)) {
         may_exist.insert(op.value);
@@ -174,14 +175,14 @@ class FaultRun {
     check_versions();
   }
 
-  // Virtual time: no operation outlives its deadline, unless its own client was standing still.
+  // Time is virtual: no operation outlives its deadline, unless its own client was stalled.
   void check_deadlines() {
     if (mix_.pause) return;
     for_each_op([&](const Op& op) { ASSERT_LE(op.ended_at, op.deadline) << op.text; });
   }
 
-  // Where no data was lost: who reads after a write was acknowledged sees that version or a newer
-  // one.
+  // If no data was lost, a reader that starts after a write was acknowledged sees that version or a
+  // newer one.
   void check_versions() {
     if (mix_.crash) return;
     using protocol::statestore::parse_timestamp;
@@ -245,7 +246,7 @@ TEST(Faults, ASeedReplaysExactly) {
   }
 }
 
-// How many of 30 seeds find the bug.
+// The number of 30 seeds that find the bug.
 unsigned seeds_that_fail(Bug bug) {
   unsigned found = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -258,7 +259,7 @@ unsigned seeds_that_fail(Bug bug) {
   return found;
 }
 
-// Controls: the checks above see the bugs that they are there for.
+// Controls: the checks above find the bugs that they are for.
 TEST(Faults, ASessionThatIsOneReplyBehindAfterATimeOutIsFoundOut) {
   EXPECT_GE(seeds_that_fail(Bug::one_behind), 10u);
 }
@@ -267,7 +268,7 @@ TEST(Faults, ASessionThatDeniesWhatItHasSentIsFoundOut) {
   EXPECT_GE(seeds_that_fail(Bug::denies_what_it_sent), 10u);
 }
 
-// The proxy of the issue: replies delayed, dropped, doubled and swapped, 100,000 requests.
+// The proxy from the issue delays, drops, duplicates and swaps replies in 100,000 requests.
 TEST(Pairing, AProxyThatMixesUpRepliesProducesNoWrongValue) {
   Stack stack(99, 1);
   MangleRates rates;

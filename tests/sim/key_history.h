@@ -2,9 +2,9 @@
 
 // KeyHistory: what one thread has written to one key, and which of it a reader may see.
 //
-// A key has one writer, whose writes begin one after another. Who reads sees the last write that
-// was acknowledged before the read began, or a later one. A write whose outcome is unknown may be
-// carried out at any time, so it may be seen at any time, too.
+// A key has one writer, whose writes begin one after another. A reader sees the last write that was
+// acknowledged before the read began, or a later one. A write whose outcome is unknown may be
+// carried out at any time, so it may also be seen at any time.
 //
 // Thread rule: one thread at a time.
 
@@ -21,23 +21,24 @@ class KeyHistory {
   explicit KeyHistory(std::string name) : name_(std::move(name)), writes_(1) {}
 
   const std::string& name() const { return name_; }
-  // A write has begun and not ended.
+  // True if a write has begun and not ended.
   bool busy() const { return writes_.back().state == State::open; }
-  // The value to be set. It names the key and the number of the write, and is `size` longer.
+  // Returns the value to be set. It names the key and the number of the write, followed by `size`
+  // more bytes.
   const std::string& begin_set(std::size_t size);
   void begin_remove() { writes_.push_back({std::nullopt, State::open}); }
-  // The write that has begun ends. No error: it was acknowledged. Returns what is wrong, or
+  // Ends the present write; no error means that it was acknowledged. Returns what is wrong, or
   // nothing.
   std::string end_write(const Error* error);
 
-  // Whether a write may still be carried out, after others that follow it.
+  // True if a write may still be carried out, even after later ones.
   bool in_doubt(std::size_t write) const {
     return writes_[write].state == State::open || writes_[write].state == State::unknown;
   }
 
-  // For a read that begins now; check() takes it when the read ends.
+  // Call when a read begins; check() takes the result when the read ends.
   std::size_t last_acknowledged() const;
-  // Whether a read that began after `since` may see this. Returns what is wrong, or nothing.
+  // Checks that a read that began after `since` may see this. Returns what is wrong, or nothing.
   std::string check(std::size_t since, const GetResult& got);
 
  private:
@@ -49,7 +50,7 @@ class KeyHistory {
   };
 
   std::string name_;
-  std::vector<Write> writes_;  // the first is the key's absence in the beginning
+  std::vector<Write> writes_;  // the first is the key's initial absence
 };
 
 }  // namespace sheaf::sim

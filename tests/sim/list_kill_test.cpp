@@ -1,6 +1,6 @@
-// A writer that is killed after each single one of its requests: the list reads at once, and can be
-// written when the lock's lease has ended. On memcached what a writer adds has a life of a minute:
-// after it the list still has all that it names.
+// Kills a writer after each of its requests in turn: the list can be read at once, and written once
+// the lock's lease has ended. On memcached a writer's items live for a minute; after that the list
+// still has every item that it names.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using client::list::Keys;
 using client::list::Writer;
 using Items = std::vector<std::string>;
 
-// Passes everything on, until as many requests have left as it may send: then the process is
-// killed. What has left arrives.
+// Forwards everything until the allowed number of requests has left; then the process is killed.
+// The requests that have left arrive.
 class Killed final : public client::calls::Procedure {
  public:
   Killed(std::unique_ptr<Writer> writer, SimLoop& loop, unsigned most)
@@ -53,7 +53,8 @@ Items many(const std::string& prefix, int count) {
   return items;
 }
 
-// One edit by a writer that is killed after `most` requests. False: it was done before.
+// One edit by a writer that is killed after `most` requests. run() returns false if the edit ended
+// first.
 class KillRun {
  public:
   KillRun(Ids ids, const Items& before, Edit edit, const Items& after, std::size_t tail,
@@ -115,7 +116,7 @@ class KillRun {
     seen_.push_back("next");
     ASSERT_TRUE(read.out && *read.out);
     EXPECT_EQ((*read.out)->items, seen_) << "killed after request " << most_;
-    stack_.world.run_for(3s);  // what the sweeping leaves
+    stack_.world.run_for(3s);  // for what the sweeping leaves
   }
 
   const Items& before_;
@@ -137,7 +138,7 @@ class ListKill : public testing::TestWithParam<Ids> {
 
 INSTANTIATE_TEST_SUITE_P(On, ListKill, both_kinds, name_of);
 
-// Kills after the first, the second, ... request, until there is none left to kill after.
+// Kills after the first request, the second, and so on, until the edit has no more requests.
 void ListKill::kill_everywhere(const Items& before, const Edit& edit, const Items& after,
                                unsigned least, std::size_t tail) {
   if (GetParam() == Ids::drawn) least = std::min(least, 2u);  // no lock, no claim
@@ -146,7 +147,7 @@ void ListKill::kill_everywhere(const Items& before, const Edit& edit, const Item
     const bool killed = KillRun(GetParam(), before, edit, after, tail, most).run();
     if (testing::Test::HasFatalFailure()) return;
     if (!killed) break;
-    if (most > 20) most += 10;  // many alike
+    if (most > 20) most += 10;  // later requests are alike
   }
   EXPECT_GT(most, least) << "the edit has more requests than that";
 }

@@ -1,4 +1,4 @@
-// What a list leaves behind: keys in the store after a clear, the lock after an edit that expired.
+// What a list leaves in the store: keys after a clear, the lock after an edit that expired.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_P(ListLeftovers, AfterAClearAndSomeEditsNothingIsThereButTheHeadAndTheNewIt
   EXPECT_EQ(keys(), 1u + 8);
 }
 
-// Whoever comes next goes on where the sweeping of another writer ended.
+// The next writer continues the sweeping where another one stopped.
 TEST_P(ListLeftovers, ASweepThatWasCutOffIsFinishedByOthers) {
   SimWriter& first = add_writer();
   fill(first);
@@ -76,7 +76,7 @@ TEST_P(ListLeftovers, ASweepThatWasCutOffIsFinishedByOthers) {
   EXPECT_EQ(keys(), 1u + 9);
 }
 
-// The deadline comes at every stage of the edit: a round trip is 4 ms, the whole edit some 20 ms.
+// The timeouts end the edit at every stage: a round trip is 4 ms, the whole edit some 20 ms.
 TEST_P(ListLeftovers, AnEditThatExpiredHalfWayLetsAnotherWriterInAtOnce) {
   SimWriter& first = add_writer();
   SimWriter& second = add_writer();

@@ -1,5 +1,5 @@
-// A store that loses its memory again and again: readers see a list of one of its lives, or an
-// error, and versions of one life are not compared with those of another.
+// A store that loses its memory again and again: readers see a list from one of its lives, or an
+// error, and versions of different lives are never compared.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ INSTANTIATE_TEST_SUITE_P(On, ListRestart, both_kinds, name_of);
 // What readers saw while the store lost its memory again and again.
 struct Seen {
   unsigned good = 0;
-  unsigned torn = 0;   // an item twice, or something that the head names is missing
-  unsigned mixed = 0;  // items of two lives of the store in one list, or of one that was over
+  unsigned torn = 0;   // an item is doubled, or something that the head names is missing
+  unsigned mixed = 0;  // items of two lives of the store in one list, or of a life that was over
   std::string what;
 };
 
@@ -83,7 +83,7 @@ class RestartRun {
     lives_[item].first = life(stack_.world.now().mono);
     writer.push(item, 300ms);
   }
-  // In the middle of what is going on. The reader may stand still until others have written.
+  // Crashes the store in the middle of the work. The reader may stall until others have written.
   void crash_soon() {
     const auto until = std::chrono::microseconds(random_.below(30'000));
     const auto down = std::chrono::milliseconds(random_.below(3) * random_.below(200));
@@ -129,15 +129,15 @@ class RestartRun {
   Random random_;
   std::map<std::string, Lives> lives_;  // of all items
   std::vector<Deadline> crashes_;
-  // These outlive the clients.
+  // Outlive the clients.
   std::vector<std::unique_ptr<SimRead>> reads_;
   std::vector<std::unique_ptr<SimWriter>> writers_;
   Stack stack_;
   StackClient* reader_ = nullptr;
 };
 
-// A memory-only store that restarts has lost the list; whoever still knows the old head must not
-// bring it back without what it names. Readers see a list that was pushed since, or an error.
+// A memory-only store that restarts has lost the list. A client that still knows the old head must
+// not bring it back without what it names. Readers see a list pushed since then, or an error.
 TEST_P(ListRestart, AStoreThatLostItsMemoryNeverHasATornListNorOldItemsAmongNewOnes) {
   ListRules rules;
   rules.ids = GetParam();
@@ -149,10 +149,10 @@ TEST_P(ListRestart, AStoreThatLostItsMemoryNeverHasATornListNorOldItemsAmongNewO
   EXPECT_GT(seen.good, seeds * 50) << "of 120 reads each";
 }
 
-// A long read, in whose middle the store loses its memory; before the reader notices, another list
-// of the same shape is there. Returns how many old and new items the reader got.
+// The store loses its memory in the middle of a long read. Before the reader notices, the store has
+// another list of the same shape. Returns how many old and new items the reader got.
 std::pair<std::size_t, std::size_t> read_over_a_restart(Ids ids, std::chrono::nanoseconds crash) {
-  constexpr std::size_t items = 600;  // more than a reader asks for at once
+  constexpr std::size_t items = 600;  // more than a reader requests at once
   ListRules rules;
   rules.ids = ids;
   std::unique_ptr<SimRead> read;
@@ -195,8 +195,8 @@ TEST_P(ListRestart, AReadInWhoseMiddleTheStoreRestartsGivesTheOldOrTheNewList) {
   EXPECT_GT(only_new, 10u) << "the read began anew";
 }
 
-// One writer knows a head of version 2; then the server starts again, and another writer makes a
-// head that has version 2 as well. What the first one pushes next: the list, or why it cannot be
+// One writer knows a head of version 2. The server restarts, and another writer makes a head that
+// also has version 2. Then the first writer pushes. Returns the resulting list, or why it cannot be
 // read.
 std::string after_a_restart(bool same_connection) {
   ListRules rules;

@@ -1,5 +1,5 @@
 // Lists under random pauses, kills, lost and late requests. Acknowledged items are never lost, none
-// is doubled or torn, each writer's order is kept; and the controls show that the rules are needed.
+// is doubled or torn, and each writer's order is kept. The controls show that the rules are needed.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='ListFaults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using client::list::Edit;
 using client::list::Ids;
 
-// Leases and time-outs of some milliseconds, so that pauses of any length end them anywhere.
+// Leases and time-outs of some milliseconds, so that any pause may outlast them.
 ListRules brisk_rules() {
   ListRules rules;
   rules.store.lease = 60ms;
@@ -31,7 +31,8 @@ ListRules brisk_rules() {
   return rules;
 }
 
-// On memcached: lives of a second, so that whatever was not made to stay is gone in the end.
+// On memcached items live for a second, so everything that was not made permanent is gone at the
+// end.
 ListRules brisk_memcached_rules() {
   ListRules rules = brisk_rules();
   rules.ids = Ids::drawn;
@@ -40,14 +41,14 @@ ListRules brisk_memcached_rules() {
   return rules;
 }
 
-// What a run of one seed came to.
+// The findings of one seed's run.
 struct Findings {
   bool lost = false;
   bool doubled = false;
-  bool torn = false;  // a reader saw what never was, or a damaged list
+  bool torn = false;  // a reader saw a state that never existed, or a damaged list
   bool disorder = false;
-  bool invented = false;  // an item that was not written, or said not to be
-  bool stuck = false;     // after all faults, it cannot be written or read
+  bool invented = false;  // an item that was never written, or was reported as not written
+  bool stuck = false;     // it cannot be written or read after all faults have ended
   std::string what;
 
   bool any() const { return lost || doubled || torn || disorder || invented || stuck; }
@@ -56,9 +57,9 @@ struct Findings {
 class ListRun {
  public:
   static constexpr unsigned writers = 3;
-  static constexpr unsigned pushes = 8;  // of each
+  static constexpr unsigned pushes = 8;  // by each writer
 
-  // `takes`: every third edit takes the first item out.
+  // `takes`: a third of the edits, at random, takes the first item out.
   ListRun(std::uint64_t seed, const ListRules& rules, bool takes = false)
       : random_(seed ^ 0x115), rules_(rules), takes_(takes), stack_(seed, 1, kind_of(rules.ids)) {
     mix_ = random_.below(64);
@@ -94,7 +95,7 @@ class ListRun {
  private:
   bool has(unsigned bit) const { return (mix_ >> bit & 1) != 0; }
 
-  // One push after the other; every now and then two at once.
+  // Pushes one item after another, or keeps two pushes in progress in some runs.
   void begin(unsigned w) {
     SimWriter& writer = *all_[w];
     writer.on_ended = [this, w](SimEdit& edit, Now now) {
@@ -134,15 +135,15 @@ class ListRun {
     switch (random_.below(6)) {
       case 0:
       case 1:
-      case 2:  // past its lease, or not
+      case 2:  // may outlast its lease
         return victim.loop().stop_for(length);
-      case 3:  // it never comes back; its requests may
+      case 3:  // never resumes; its requests may still arrive
         if (has(3) && dead_ + 1 < writers && random_.below(4) == 0) {
           ++dead_;
           victim.loop().stop_for(1h);
         }
         return;
-      case 4:  // what was given up meanwhile is carried out when it goes on
+      case 4:  // executes requests abandoned meanwhile when it resumes
         if (!has(4) || !stack_.broker(0).serving()) return;
         stack_.broker(0).stop_for(length);
         return;
@@ -172,7 +173,7 @@ class ListRun {
     for (const auto& read : reads_) check(*read, read == reads_.back());
   }
 
-  // Takes of writers that never came back: they may have been carried out.
+  // Counts takes of writers that never resumed: they may have been carried out.
   unsigned open_takes() const {
     unsigned open = 0;
     for (const auto& writer : all_) {
@@ -242,7 +243,7 @@ class ListRun {
   std::uint64_t mix_ = 0;
   MangleRates rates_;
   MangleCounts counts_;
-  // These outlive the clients.
+  // Outlive the clients.
   std::vector<std::unique_ptr<SimRead>> reads_;
   std::vector<std::unique_ptr<SimWriter>> all_;
   Stack stack_;
@@ -256,7 +257,7 @@ class ListRun {
   Findings findings_;
 };
 
-// The first seeds whose run has what is looked for.
+// True if the run of one of the first seeds has the wanted finding.
 bool finds(const ListRules& rules, std::uint64_t seeds, bool (*wanted)(const Findings&)) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     if (wanted(ListRun(seed, rules).run())) return true;
@@ -305,7 +306,7 @@ TEST(ListFaults, OnMemcachedAHeadThatIsNotComparedLosesAcknowledgedItems) {
   EXPECT_TRUE(finds(rules, 60, [](const Findings& run) { return run.lost; }));
 }
 
-// A writer that is killed between its commit and the touch takes items of others with it.
+// A writer that is killed between its commit and the touch takes items of other writers with it.
 TEST(ListFaults, OnMemcachedItemsThatAreTouchedAfterTheCommitAreLost) {
   ListRules rules = brisk_memcached_rules();
   rules.cas.controls.touch_first = false;

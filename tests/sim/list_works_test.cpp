@@ -1,5 +1,5 @@
-// Calls of a list that are many steps, cancelled in between: the turn in which one step has ended
-// and the next one has not begun.
+// List calls of many steps, cancelled in between: in the turn in which one step has ended and the
+// next has not begun.
 
 #include "client/list/list_works.h"
 
@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 using calls::Blocking;
 using calls::HowToWait;
 
-// A work that is cancelled at a moment, unless it has ended. Of a turn that reads an answer at this
-// very moment the timer comes after it, and before what the answer has posted.
+// A work that is cancelled at a given moment, unless it has ended. If an answer arrives at that
+// very moment, the timer fires after the answer is read and before the work that the answer posted.
 template <class Work>
 class CancelledAt final : private socket::TimerSink {
  public:
@@ -41,7 +41,8 @@ class CancelledAt final : private socket::TimerSink {
   Work work_;
 };
 
-// The lists of one client, and nothing else of it. Two that do the same do it at the same moments.
+// The lists of one client, and nothing else of it. Two instances that do the same do it at the same
+// moments.
 class Lists {
  public:
   explicit Lists(EndpointKind kind) : stack_(3, 1, kind), context_(stack_.config, {}) {
@@ -77,7 +78,7 @@ class Lists {
     return run<calls::RunProcedure<Reader>>(*procedures_,
                                             Reader::with_holes(keys(), first, last, terms));
   }
-  // As a server that drops what it has. `place`: in the tail.
+  // Does what a server does that drops an item. `place` is in the tail.
   void lose_item(std::size_t place) {
     sim::StackClient& other = stack_.add_client();
     const sim::Op& head = other.get(keys().head(), 1s);

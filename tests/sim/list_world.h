@@ -1,6 +1,6 @@
 #pragma once
 
-// Clients that write and read one list over the simulated network, and what must be true of it.
+// Clients that write and read one list over the simulated network, and what must hold for the list.
 //
 // Thread rule: one thread.
 
@@ -22,39 +22,39 @@
 namespace sheaf::sim {
 
 struct ListRules {
-  client::list::Ids ids = client::list::Ids::counted;  // drawn: on memcached
+  client::list::Ids ids = client::list::Ids::counted;  // drawn on memcached
   client::list::StoreRegisterOptions store;
   client::list::CasRegisterOptions cas;
   client::list::WriterOptions writer;
   std::string name = "jobs";
 };
 
-// The kind of endpoint where a list finds its ids in this way.
+// The kind of endpoint on which a list uses ids of this kind.
 inline EndpointKind kind_of(client::list::Ids ids) {
   return ids == client::list::Ids::drawn ? EndpointKind::memcached : EndpointKind::state_store;
 }
-// Suites that run on both kinds, and what they are called.
+// For suites that run on both kinds, with their names.
 inline const auto both_kinds =
     testing::Values(client::list::Ids::counted, client::list::Ids::drawn);
 inline std::string name_of(const testing::TestParamInfo<client::list::Ids>& test) {
   return test.param == client::list::Ids::drawn ? "Memcached" : "StateStore";
 }
 
-// An edit on its way, and how it ended.
+// An edit in progress, and how it ended.
 using SimEdit = client::list::EditRequest;
 
-// A writer of the list at one client, which goes first.
+// A writer of the list on one client, which is destroyed first.
 class SimWriter final : private client::calls::ProcedureOwner {
  public:
   using Wrap = std::function<std::unique_ptr<client::calls::Procedure>(
       std::unique_ptr<client::list::Writer>)>;
 
-  // `wrap` may put something around the procedure.
+  // `wrap` may put a wrapper around the procedure.
   SimWriter(StackClient& client, const ListRules& rules, std::uint64_t seed, const Wrap& wrap = {});
   SimWriter(const SimWriter&) = delete;
   SimWriter& operator=(const SimWriter&) = delete;
 
-  // Both start at the client's next turn.
+  // Both start in the client's next turn.
   SimEdit& edit(client::list::Edit edit, std::chrono::nanoseconds timeout);
   SimEdit& push(const std::string& value, std::chrono::nanoseconds timeout);
 
@@ -72,7 +72,7 @@ class SimWriter final : private client::calls::ProcedureOwner {
   std::deque<SimEdit> edits_;
 };
 
-// One read of the whole list by a client, which goes first.
+// One read of the whole list on a client, which is destroyed first.
 class SimRead final : private client::calls::ProcedureOwner {
  public:
   SimRead(StackClient& client, const ListRules& rules, std::chrono::nanoseconds timeout);

@@ -1,5 +1,5 @@
-// The locker in the simulated network: workers that count under a lock while they are stopped at
-// the worst moments, messages come late, twice or never, brokers restart and clocks step.
+// The locker in the simulated network: workers count under a lock while they are stopped at the
+// worst moments, messages come late, twice or never, brokers restart and clocks step.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Locks.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Which faults a seed has.
+// The faults of a seed.
 struct LockMix {
   bool halt = false, mangle = false, jitter = false, stop = false, cut = false, reset = false;
   bool crash = false, keep = false, wall = false;
@@ -46,15 +46,15 @@ struct LockMix {
 
 class LockRun {
  public:
-  // Faults and workers as the seed draws them.
+  // Faults and workers drawn by the seed.
   LockRun(std::uint64_t seed, WorkerOptions options)
       : random_(seed ^ 0x10c4), mix_(random_), stack_(seed, 1) {
     if (mix_.halt) options.stand_still = 0.1;
-    if (random_.below(3) == 0) options.lease = 1500ms;  // outlives a restart
+    if (random_.below(3) == 0) options.lease = 1500ms;  // outlasts a restart
     options.longest_still = 3 * options.lease;
     prepare(options);
   }
-  // Faults and workers that a control needs in order to lose.
+  // Faults and workers with which a control loses increments.
   LockRun(std::uint64_t seed, const WorkerOptions& options, const LockMix& mix)
       : random_(seed ^ 0x10c4), mix_(mix), stack_(seed, 1) {
     prepare(options);
@@ -70,16 +70,16 @@ class LockRun {
     settle();
   }
 
-  // After the faults: what was acknowledged must be in the counter that is there.
+  // Call after the faults. True if the current counter lacks an acknowledged increment.
   bool lost() {
     const std::string value = counter();
-    if (value.empty()) return false;  // it went with its store
+    if (value.empty()) return false;  // it was lost with its store
     const std::size_t colon = value.find(':');
     unsigned number = 0;
     std::from_chars(value.data() + colon + 1, value.data() + value.size(), number);
     return number < counter_.acknowledged[value.substr(0, colon)];
   }
-  // Every worker can count again, though they still stand still now and then.
+  // Every worker can count again, although workers still halt now and then.
   void expect_recovery() {
     if (mix_.wall) return;  // a store refuses writes until its clock has caught up
     std::vector<unsigned> before;
@@ -102,7 +102,7 @@ class LockRun {
   unsigned pairs_of_believers() const { return both_believe_; }
 
   void expect_rising_tokens() const {
-    if (mix_.crash && !mix_.keep) return;  // the store's clock went with it
+    if (mix_.crash && !mix_.keep) return;  // the store's clock was lost with it
     using protocol::statestore::parse_timestamp;
     for (std::size_t i = 1; i < counter_.tokens.size(); ++i) {
       EXPECT_LT(*parse_timestamp(counter_.tokens[i - 1]), *parse_timestamp(counter_.tokens[i]));
@@ -140,7 +140,7 @@ class LockRun {
     });
   }
 
-  // A holder that stood still across a restart of a store that forgot its lock cannot know; it
+  // A holder that halted across a restart of a store that forgot its lock cannot know this; it
   // believes for at most its lease.
   bool is_excused(const LockWorker& worker) const {
     return worker.granted_at() <= forgot_at_ &&
@@ -203,11 +203,12 @@ class LockRun {
     stack_.client(0).loop().set_wall_offset(0ms);
     go_on(1s);
     if (!broker.alive()) broker.restart();
-    broker.reset_all();  // manglers go with their links
+    broker.reset_all();  // manglers end with their links
     go_on(10s);
   }
 
-  // By any client: one whose clock was an hour ahead asks nothing until time has caught up.
+  // Reads the counter with any client, since a client whose clock was an hour ahead sends nothing
+  // until time has caught up.
   std::string counter() {
     for (unsigned i = 0; i < 20; ++i) {
       const Op& op = stack_.client(i % 3).get(counter_.key, 1s);
@@ -269,7 +270,7 @@ WorkerOptions careless() {
   return options;
 }
 
-// The token alone, for a program that never asks whether it still holds the lock.
+// The token alone protects a program that never asks if it still holds the lock.
 TEST(Locks, WhoeverNeverLooksWhetherTheLockIsHeldLosesNothingEither) {
   for (std::uint64_t seed = first_seed(); seed <= last_seed(200); ++seed) {
     LockRun run(seed, careless());
@@ -279,11 +280,11 @@ TEST(Locks, WhoeverNeverLooksWhetherTheLockIsHeldLosesNothingEither) {
   }
 }
 
-// ---- controls: a part of the locker is left out, and most seeds must show what it is there for
+// ---- controls: each leaves out a part of the locker, and most seeds must show why it is needed
 
 constexpr unsigned control_seeds = 20;
 
-// How many seeds of a control lose an acknowledged increment.
+// The number of seeds of a control that lose an acknowledged increment.
 unsigned seeds_that_lose(const WorkerOptions& options, const LockMix& mix) {
   unsigned count = 0;
   for (std::uint64_t seed = 1; seed <= control_seeds; ++seed) {
@@ -295,8 +296,8 @@ unsigned seeds_that_lose(const WorkerOptions& options, const LockMix& mix) {
   return count;
 }
 
-// Holders stand still for longer than their lease, half of the times between their steps: each of
-// them writes after another one has begun.
+// Holders halt for longer than their lease, between half of their steps, so each of them writes
+// after another one has begun.
 WorkerOptions sleepy() {
   WorkerOptions options = careless();
   options.stand_still = 0.5;
@@ -322,8 +323,8 @@ TEST(Locks, WithoutTheTokenAcknowledgedIncrementsAreLost) {
   EXPECT_GE(seeds_that_lose(options, halts()), control_seeds * 3 / 4);
 }
 
-// A store that restarts has forgotten the lock and gives it to the next who asks, while the lease
-// of the one before it goes on.
+// A store that restarts has forgotten the lock and grants it to the next client that asks, while
+// the lease of the previous holder is still running.
 TEST(Locks, WithoutTheBondToTheConnectionTwoBelieveAfterARestart) {
   LockMix mix;
   mix.crash = true;

@@ -11,8 +11,8 @@ using client::lock::FencedRead;
 using client::lock::FencedWrite;
 using client::lock::LockPlan;
 
-// Owns one lock from the first request to the last; outlives the round, for a lock may be freed
-// while the next round goes on.
+// Owns one lock from the first request to the last. It outlives the round, since a lock may be
+// freed during the next round.
 class LockWorker::LockOwner final : public client::calls::ProcedureOwner {
  public:
   explicit LockOwner(LockWorker& worker) : worker_(&worker) {}
@@ -94,8 +94,8 @@ void LockWorker::stand_still(std::chrono::nanoseconds time) {
   still_until_ = client_.loop().world().now().mono + time;
 }
 
-// Runs `what` at the client's next turn, which may come after a long halt. Never in the present
-// turn: what a turn defers still runs in it, before the halt.
+// Runs `what` in the client's next turn, which may come after a long halt. Never in the present
+// turn: work that a turn defers still runs in that turn, before the halt.
 void LockWorker::soon(std::function<void()> what) {
   if (options_.stand_still > 0 && random_.between(0, 1) < options_.stand_still) {
     stand_still(std::chrono::milliseconds(

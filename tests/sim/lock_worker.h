@@ -1,9 +1,9 @@
 #pragma once
 
-// A client that adds one to a shared counter again and again, under a lock: takes the lock, reads
-// fenced, writes fenced, gives the lock back. It stands still at the worst moments.
+// A client that adds one to a shared counter again and again under a lock: it takes the lock, reads
+// fenced, writes fenced, and gives the lock back. It halts at the worst moments.
 //
-// Thread rule: one thread; the worker outlives its client.
+// Thread rule: one thread. The worker outlives its client.
 
 #include <functional>
 #include <map>
@@ -16,21 +16,21 @@
 
 namespace sheaf::sim {
 
-// What all workers share. A counter that is lost with its store begins anew under a new name, so
-// its value is "name:number".
+// What all workers share. When a counter is lost with its store, they start a new one under a new
+// name, so its value is "name:number".
 struct Counter {
   std::string lock;
   std::string key;
   std::map<std::string, unsigned> acknowledged;  // increments, by the counter's name
   unsigned begun = 0;
-  std::vector<std::string> tokens;  // of every tenure, in the order of their grants
+  std::vector<std::string> tokens;  // of all tenures, in the order of their grants
 };
 
 struct WorkerOptions {
   std::chrono::milliseconds lease{300};
   double stand_still = 0;  // chance, after the grant and after the read
   std::chrono::milliseconds longest_still{900};
-  double linger = 0.1;  // chance to keep the lock for up to two leases before it reads
+  double linger = 0.1;  // chance to keep the lock for up to two leases before the read
   client::lock::LockControls controls{};
 };
 
@@ -43,11 +43,11 @@ class LockWorker final {
   LockWorker& operator=(const LockWorker&) = delete;
 
   void begin() { take(); }
-  // Takes no lock any more once the present round is over.
+  // Takes no more locks once the present round is over.
   void finish() { finishing_ = true; }
   bool idle() const { return idle_; }
 
-  // By this client's own clock, as LockGuard::held().
+  // True if this client's own clock says that it holds the lock, as LockGuard::held().
   bool believes() const;
   Deadline granted_at() const { return granted_at_; }
   bool stood_still_since(Deadline time) const { return still_until_ > time; }

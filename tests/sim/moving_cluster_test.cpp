@@ -1,6 +1,6 @@
 // A cluster of the Redis protocol that changes under its clients: every slot moves, key by key or
-// all at once, the cluster is down for a while, and gets as many nodes again. The clients are whole
-// ones, each with its own map of the cluster; the servers are models.
+// all at once, the cluster is down for a while, and its number of nodes doubles. The clients are
+// complete, each with its own map of the cluster; the servers are models.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMigrating) {
   EXPECT_GT(load.resp.log().errors("ASK"), 10u);
 }
 
-// Six hops outlast servers that disagree for 30 ms, whichever of them is asked first.
+// Six hops outlast servers that disagree for 30 ms, no matter which of them is asked first.
 TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMovingAtOnce) {
   SlotLoad load(2, 4, 1, {.gossip = gossip});
   load.run(2ms);
@@ -49,7 +49,8 @@ TEST(MovingCluster, AClusterThatIsDownForThreeSecondsIsServedAgainWithinTwo) {
   load.expect_calm_fetches();
 }
 
-// The map is asked for in vain until the replica takes over; then it is wanted most.
+// Requests for the map are in vain until the replica takes over, which is when the new map matters
+// most.
 TEST(MovingCluster, AReplicaThatTakesOverLateIsNoticedWithinTwoSeconds) {
   SlotLoad load(6, 3, 50, {.gossip = gossip, .wary = true});
   load.add_replicas();
@@ -65,11 +66,11 @@ TEST(MovingCluster, AReplicaThatTakesOverLateIsNoticedWithinTwoSeconds) {
   load.expect_calm_fetches();
 }
 
-// Replicas know nothing of migrations and say that keys are absent which are on their way.
+// Replicas know nothing of migrations and report keys in transit as absent.
 TEST(MovingCluster, WhoReadsFromReplicasNoticesNothingOfEverySlotMigrating) {
   SlotLoad load(7, 4, 20, {.gossip = gossip}, {ReadTarget::replicas});
   load.add_replicas();
-  load.world.run_for(65s);  // until each has asked for the map again
+  load.world.run_for(65s);  // until each client has asked for the map again
   load.run(20ms);
   load.world.run_for(5s);
   EXPECT_GT(load.share_of_replicas(), 0.02);
@@ -83,7 +84,7 @@ TEST(MovingCluster, WhoReadsFromReplicasNoticesNothingOfEverySlotMigrating) {
   EXPECT_GT(load.share_of_replicas(), 0.02);
 }
 
-// The control: without the confirmation keys that are there would be absent.
+// The control: without the confirmation, existing keys would be reported as absent.
 TEST(MovingCluster, WhoTrustsReplicasMissesKeysThatAreThereDuringAMigration) {
   SlotLoad load(7, 4, 20, {.gossip = gossip}, {ReadTarget::replicas, ReplicaMiss::trust});
   load.add_replicas();
@@ -125,8 +126,8 @@ TEST(MovingCluster, TwiceAsManyNodesAreNoticedByNobody) {
   }
 }
 
-// All of it, one after another, with a thousand clients. A client that nobody redirects asks for
-// the map now and then; all these changes let it ask twice as often at most.
+// All changes, one after another, with a thousand clients. A client that gets no redirect asks for
+// the map now and then; all these changes make it ask at most twice as often.
 TEST(MovingCluster, AThousandClientsAreCalmThroughEverything) {
   const unsigned clients = test::share_of(1'000u);
   SlotLoad load(5, 4, clients, {.gossip = gossip});

@@ -1,5 +1,5 @@
-// One node on the real stack: its window, its pool and its way back after an outage. Each of these
-// tests has seen the bug that it is there for.
+// One node on the real stack: its window, its pool, and its recovery after an outage. Each of these
+// tests has detected the bug that it is for.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class NodeTest : public testing::Test {
 
 class NodeEvents : public NodeTest, public testing::WithParamInterface<EndpointKind> {
  protected:
-  // What has been recorded since the last call: "level node operation key outcome: text".
+  // Returns what was recorded since the last call: "level node operation key outcome: text".
   std::vector<std::string> events() {
     std::vector<std::string> lines;
     for (const LogRecord& record : std::exchange(log.records, {})) {
@@ -124,7 +124,8 @@ TEST_F(NodeTest, AServerThatClosesAfterEveryLoginIsDialedLessAndLessOften) {
     broker().reset_all();
     return false;
   });
-  // Waits are drawn below 50 ms, 100 ms, 200 ms ... 5 s: half a minute of the last kind is twelve.
+  // Waits are drawn below 50 ms, 100 ms, 200 ms ... 5 s; half a minute has about twelve of the last
+  // kind.
   EXPECT_GE(logins.size(), 12u);
   EXPECT_LE(logins.size(), 48u);
   const auto late = std::ranges::count_if(logins, [&](Deadline at) { return at >= end - 30s; });
@@ -132,7 +133,8 @@ TEST_F(NodeTest, AServerThatClosesAfterEveryLoginIsDialedLessAndLessOften) {
   EXPECT_LE(late, 24);
 }
 
-// The connection of a key has no room left; the other one has, and would overtake it.
+// The connection of a key is full. The other connection has room, but a request on it would
+// overtake.
 TEST_F(NodeTest, TheOrderOfAKeyIsKeptWhenItsConnectionIsFull) {
   start().config.pool_min = stack->config.pool_max = 2;
   client();
@@ -150,7 +152,7 @@ TEST_F(NodeTest, TheOrderOfAKeyIsKeptWhenItsConnectionIsFull) {
   }
 }
 
-// Memcached pairs replies by their order: a request that timed out is still owed one.
+// Memcached pairs replies by their order, so it still owes a reply to a request that timed out.
 TEST_F(NodeTest, ASocketThatIsOwedAReplyLeavesThePoolAndAnotherTakesItsPlace) {
   start(EndpointKind::memcached);
   const Op& first = ask_once();
@@ -181,8 +183,8 @@ TEST_F(NodeTest, ASocketWithOthersOnItStaysWhenOneOfThemTimesOut) {
   EXPECT_EQ(ask_once().connection, first.connection);
 }
 
-// A window of 64 is narrowed to a part that grows over two seconds: with a link of 100 ms there
-// and back, what is in flight shows the part.
+// A window of 64 is narrowed to a part that grows over two seconds. On a link of 100 ms round trip
+// the number of requests in flight shows the part.
 TEST_F(NodeTest, AReturningNodeGetsAGrowingPartOfItsWindowAndRefusesNothing) {
   start().config.max_in_flight = 64;
   client();

@@ -1,4 +1,4 @@
-// A broker goes and comes back: who notices, when, and what it costs.
+// A broker fails and returns: who notices, when, and what it costs.
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A steady caller: one get of a broker's key every 10 ms.
+// A steady caller: gets a key of one broker every 10 ms.
 class Asker {
  public:
   Asker(Stack& stack, unsigned broker) : stack_(stack), key_(stack.key_on(broker)) { next(); }
-  // When the first operation started at or after `from` succeeded; never if none did.
+  // When the first operation succeeded that ended at or after `from`; never if none did.
   Deadline first_success(Deadline from) const {
     for (const Op* op : ops_) {
       if (op->answered && op->ended_at >= from) return op->ended_at;
@@ -111,7 +111,8 @@ TEST(Outage, ADownNodeFailsFastAndNamesItself) {
   EXPECT_EQ(last.ended_at, last.started);
 }
 
-// As of the statistics of a server: their group is the operation's key.
+// Requests addressed to a node, for example for its statistics, where the operation's key is their
+// group.
 TEST(Outage, WhatIsAskedOfANodeGoesToNoOtherAlsoWithRehash) {
   Stack stack(6, 3, EndpointKind::memcached);
   stack.config.failover = FailoverMode::rehash;
@@ -139,8 +140,9 @@ TEST(Outage, WhatIsAskedOfANodeGoesToNoOtherAlsoWithRehash) {
   EXPECT_EQ(ended.node, "b2:1883");
 }
 
-// Requests are under way when our process stops, and the broker, stopped as well, goes on a moment
-// after it: their replies are not there when the loop reads, and all time out in silence at once.
+// Requests are in progress when our process stops, and the broker, also stopped, resumes a moment
+// after it. Their replies have not arrived when the loop reads, and all time out in silence at
+// once.
 TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {
   Stack stack(8, 1);
   StackClient& client = stack.add_client();
@@ -151,7 +153,7 @@ TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {
     std::vector<const Op*> ops;
     for (int n = 0; n < 10; ++n) ops.push_back(&client.get(key, 1s));
     stack.broker(0).stop_for(3050ms);
-    client.loop().pause(3s);  // begins when they have been sent
+    client.loop().pause(3s);  // begins after they are sent
     stack.world.run_for(5s);
     for (const Op* op : ops) {
       ASSERT_EQ(op->reason, Reason::timed_out);
@@ -161,7 +163,8 @@ TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {
   EXPECT_EQ(client.cluster().node(0).stats().downs, 0u);
 }
 
-// What clients send to two stopped or crashed brokers in half a minute: connections and writes.
+// The number of connections and writes that clients send in half a minute to two stopped or crashed
+// brokers.
 std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
   Stack stack(9, 2);
   stack.add_client();
@@ -195,7 +198,7 @@ TEST(Outage, WithAllNodesDownThePacketRateDoesNotDependOnTheCallRate) {
   for (const bool stopped : {true, false}) {
     const std::uint64_t few = packets_to_dead_brokers(stopped, 2);
     const std::uint64_t many = packets_to_dead_brokers(stopped, 200);
-    // Two to four probes a second and node: a connection, and a log-in where it is accepted.
+    // Each node gets two to four probes a second: a connection, and a log-in if it is accepted.
     EXPECT_GE(few, 2 * 30 * 2u);
     EXPECT_LE(few, 2 * 30 * 4 * 2u);
     EXPECT_LE(many, few + few / 10);

@@ -1,5 +1,5 @@
-// Procedures on the real stack: commands and answers, deadlines, the connection they are bound to,
-// and how they end with their owner, the client, or nobody.
+// Procedures on the real stack: commands and answers, deadlines, the connection to which they are
+// bound, and how they end with their owner, with the client, or without either.
 
 #include "client/calls/procedure.h"
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using client::calls::Command;
 
-// Sends the commands that a test puts into it, and logs every call that it gets.
+// Sends the commands that a test puts into it, and logs every call that it receives.
 struct Script final : client::calls::Procedure {
   struct Log {
     std::vector<std::string> heard;

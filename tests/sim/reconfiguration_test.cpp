@@ -1,5 +1,5 @@
-// A client whose servers are changed through its public interface, a thousand times, while threads
-// use it. All servers are doors of one store, so that a key's value is the same whoever owns it.
+// Changes the servers of a client a thousand times through its public interface, while threads use
+// it. All servers are front ends of one store, so a key's value does not depend on its owner.
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ class ReconfigurationWorld {
  public:
   explicit ReconfigurationWorld(std::uint64_t seed) : world(seed), network(world), random_(seed) {
     config.timeout = 5s;
-    config.slots = 1'024;     // a topology is soon made
-    store_.keep_data = true;  // the first door makes it, the others find it
+    config.slots = 1'024;     // makes a topology cheap to build
+    store_.keep_data = true;  // the first server makes the store, the others find it
     for (int i = 0; i < 5; ++i) {
       const std::string host = "b" + std::to_string(i);
       network.add_server(host, 1883, store_.start());
@@ -56,10 +56,11 @@ class ReconfigurationWorld {
   ClusterConfig config;
   unsigned changes = 0;
   unsigned calls = 0;
-  unsigned moves = 0;  // of a key to another server
+  unsigned moves = 0;  // keys that moved to another server
 
  private:
-  // Sets and reads, sometimes several at once; none may fail, and each sees what was written last.
+  // Sets and reads, sometimes several keys at once. No call may fail, and each read returns the
+  // last write.
   void call(Client& client, const std::string& key) {
     while (!over_) {
       const std::string value = std::to_string(++calls);
@@ -88,7 +89,7 @@ class ReconfigurationWorld {
     check_changes(*changed, config.nodes, wanted.nodes);
     config = wanted;
     ++changes;
-    // Pure: what the same configuration gives whoever asks.
+    // The topology depends on the configuration alone.
     const auto topology = cluster::Topology::make(wanted);
     const auto after = homes(client);
     for (std::size_t i = 0; i < after.size(); ++i) {

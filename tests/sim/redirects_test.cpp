@@ -1,5 +1,5 @@
 // Slots of a Redis cluster move while a client reads and writes: real cluster, nodes, sockets and
-// sessions. Nothing fails, nothing is lost, and nothing is carried out twice.
+// sessions. No call fails, no write is lost, and none is carried out twice.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='MovingSlots.*'.
 
@@ -22,7 +22,7 @@ using protocol::Verb;
 
 constexpr unsigned server_count = 3;
 
-// Who writes a new value to its key and reads it back, again and again.
+// Writes a new value to its key and reads it back, again and again.
 class SlotWorker final : private socket::RequestSink {
  public:
   SlotWorker(cluster::ClientCluster& cluster, std::string key)
@@ -81,20 +81,20 @@ class MovingSlotsWorld final : private socket::Deferred {
   std::uint16_t slot_of(const SlotWorker& worker) const {
     return protocol::resp::hash_slot(worker.key());
   }
-  // Key by key; in the end the target knows it first, or last.
+  // Moves a slot key by key. At the end the target learns of it first or last.
   void migrate(std::uint16_t slot, unsigned target, bool target_first) {
     const unsigned from = resp.owner(slot);
     resp.cluster().set_importing(slot, target, from);
     resp.cluster().set_migrating(slot, from, target);
     pass();
     while (resp.cluster().move_one_key(slot, from, target, resp.now())) pass();
-    world.run_for(70ms);  // longer than requests that do not ask there could be sent to and fro
+    world.run_for(70ms);  // outlasts the hops of any request that does not use ASK
     for (const unsigned who : target_first ? std::vector{target, from} : std::vector{from, target})
       resp.cluster().set_owner(slot, who, target, resp.now()), pass();
     settle();
   }
-  // All at once. The old owner knows it first, so that for a moment both send requests to the
-  // other.
+  // Moves a slot at once. The old owner knows it first, so for a moment each of the two sends
+  // requests to the other.
   void hand_over(std::uint16_t slot, unsigned target) {
     const unsigned from = resp.owner(slot);
     resp.cluster().give({slot, slot}, from, target, resp.now());
@@ -140,7 +140,7 @@ class MovingSlotsWorld final : private socket::Deferred {
   }
 };
 
-// The first question waits for its connection before it is on its way.
+// The first request for the map waits for its connection before it is sent.
 void expect_calm(const std::vector<Deadline>& fetches) {
   for (std::size_t i = 1; i < fetches.size(); ++i) EXPECT_GE(fetches[i] - fetches[i - 1], 995ms);
 }
@@ -163,7 +163,7 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
       } else {
         world.hand_over(slot, target);
       }
-      // Six hops take up to 62 ms; the next move is not theirs.
+      // Six hops take up to 62 ms, so no redirect below is part of them.
       world.world.run_for(70ms);
       const std::uint64_t before = world.redirects();
       world.world.run_for(5ms);
@@ -175,7 +175,7 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
   }
 }
 
-// A request for many keys, then one for each key that is unsure.
+// A request for many keys, then one for each unsure key.
 class ReadOfMany final : private socket::RequestSink {
  public:
   explicit ReadOfMany(cluster::ClientCluster& cluster) : cluster_(cluster) {}

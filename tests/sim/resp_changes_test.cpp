@@ -1,7 +1,7 @@
-// Writes that depend on the present value of their keys, in slots of Garnet that are on their way
-// key by key. Garnet has no transactions for a key that has left while its slot has not, so such a
-// write waits for the end of the migration, to and fro between the two servers. It must succeed
-// whenever that comes before its deadline.
+// Writes that depend on the present value of their keys, in Garnet slots that migrate key by key.
+// Garnet has no transactions on a key that has left while its slot has not, so such a write goes to
+// and fro between the two servers until the migration ends. It must succeed whenever that is before
+// its deadline.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using protocol::resp::hash_slot;
 constexpr std::string_view tag = "{t}";
 constexpr unsigned migrations = 4;
 
-// Counts, or stores by version what it reads, again and again.
+// Increments a counter, or stores by version what it read, again and again.
 class ChangeWorker final : private socket::RequestSink, private socket::TimerSink {
  public:
   ChangeWorker(StackClient& client, std::string key, bool counts)

@@ -20,7 +20,7 @@ using protocol::Verb;
 using protocol::resp::hash_slot;
 
 bool is_absent(const Op& op) { return op.answered && op.status == protocol::Status::absent; }
-// It may have been carried out, or may be yet.
+// True if the operation may have been carried out or may still be.
 bool is_doubtful(const Op& op) { return !op.answered && op.outcome == Outcome::unknown; }
 
 TEST(Resp, ClientsAndModelNodesUnderstandEachOther) {
@@ -31,8 +31,8 @@ TEST(Resp, ClientsAndModelNodesUnderstandEachOther) {
   EXPECT_EQ(run.resp.log().times({"SET", "foo", "v"}), 1u);
 }
 
-// To connect and greet takes as long as a server has to give the first map; a second is the default
-// timeout.
+// Connecting and greeting may take as long as a server has for the first map; the default timeout
+// is a second.
 TEST(Resp, TheFirstCallToAClusterThatIsFarAwayEndsWithinASecond) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     for (const std::size_t seeds : {std::size_t{1}, std::size_t{3}}) {
@@ -75,7 +75,8 @@ TEST(Resp, AReplicaTakesOverFromASilentPrimary) {
   EXPECT_EQ(run.resp.cluster().node(2).view.own().primary, 5u);
 }
 
-// Requests of one seed under all changes and faults. A key with a request in doubt is given up.
+// Requests of one seed under all changes and faults. A key is not used again after a request in
+// doubt.
 class RespStorm {
  public:
   explicit RespStorm(std::uint64_t seed, bool of_garnet)
@@ -110,7 +111,7 @@ class RespStorm {
     return made;
   }
 
-  // About three in each of 13 slots.
+  // Draws one of about three keys in each of 13 slots.
   std::string draw_key() {
     const std::uint64_t number = random_.below(40);
     return "{" + std::to_string(number % 13) + "}k" + std::to_string(number);

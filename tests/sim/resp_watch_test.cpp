@@ -1,6 +1,6 @@
 // Watches of a client that does nothing else, on a model cluster of the Redis protocol whose slots
-// move and whose nodes fail. Redis notifies, Garnet is polled. Whatever comes, the watch ends on
-// what the keys hold, never reports a value that is older than one before, and is in time again.
+// move and whose nodes fail. Redis notifies, Garnet is polled. Whatever happens, the watch ends on
+// what the keys hold, never reports a value older than one before, and reports in time again.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='RespWatch.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -52,18 +52,18 @@ class RespWatch final : private client::calls::WatchSink {
     for (auto& [key, state] : keys_) check(key, state);
     expect_in_time();
   }
-  // A primary falls silent for good, and a replica takes its place.
+  // A primary falls silent for a minute, and a replica takes its place.
   void lose_a_primary() {
     run_.world.run_for(2s);
     run_.resp.stop_for(2, 60s);
     run_.fail_over(2);
-    run_.world.run_for(6s);  // half of it until the watch's connection counts as dead
+    run_.world.run_for(6s);  // the watch's connection counts as dead after half of it
     for (const auto& [key, state] : keys_) {
       for (int tries = 0; tries < 10 && !run_.get(key).answered; ++tries) continue;
     }
     expect_in_time();
   }
-  // Nothing is wrong any more: a change is reported at once, or by the next poll.
+  // Call when no fault is left: a change is reported at once or by the next poll.
   void expect_in_time() {
     for (const auto& [key, state] : keys_) write(key);
     run_.world.run_for(2s);
@@ -77,8 +77,8 @@ class RespWatch final : private client::calls::WatchSink {
   struct Key {
     const Op* write = nullptr;                 // the latest
     bool doubtful = false;                     // an earlier write may still be carried out
-    unsigned newest = 0;                       // of what was reported: its number
-    std::optional<std::string> held = "none";  // by the latest report
+    unsigned newest = 0;                       // the number of the newest value reported
+    std::optional<std::string> held = "none";  // as last reported
   };
 
   static test::resp_model::ClusterOptions options(bool of_garnet) {
@@ -89,7 +89,7 @@ class RespWatch final : private client::calls::WatchSink {
     return made;
   }
 
-  // One at a time for each key.
+  // Writes one value at a time to each key.
   void write(const std::string& key) {
     Key& state = keys_[key];
     if (state.write != nullptr && state.write->ended == 0) return;
@@ -156,7 +156,7 @@ TEST(RespWatch, EndsOnWhatTheKeysHoldWhateverTheClusterDoes) {
   EXPECT_GT(gaps, last);
 }
 
-// It hears of the new owner because it asks; the map is not fetched for half a minute.
+// The client learns of the new owner because it asks; it does not fetch the map for half a minute.
 TEST(RespWatch, AClientThatOnlyWatchesFollowsItsKeysToAReplica) {
   for (const bool of_garnet : {false, true}) {
     RespWatch watch(5, of_garnet);

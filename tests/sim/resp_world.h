@@ -17,7 +17,7 @@ namespace sheaf::sim {
 
 using namespace std::chrono_literals;
 
-// Three primaries, two replicas of each; the fourth primary joins later.
+// Three primaries with one replica each. A fourth primary joins later.
 struct RespWorld {
   explicit RespWorld(std::uint64_t seed, test::resp_model::ClusterOptions options = {})
       : world(seed), network(world), resp(network, 3, seed, std::move(options)) {
@@ -30,7 +30,7 @@ struct RespWorld {
     client = std::make_unique<StackClient>(world, network, config, seed);
     world.run_for(100ms);
   }
-  // Until it ends.
+  // Both wait until the operation ends.
   const Op& get(const std::string& key) { return wait(client->get(key, 2s)); }
   const Op& set(const std::string& key, const std::string& value) {
     return wait(client->set(key, value, 2s));
@@ -71,7 +71,7 @@ struct RespWorld {
       return resp.changes().fail_over(node, {10ms, 50ms}, resp.now());
     }
   }
-  // Something goes wrong at a node for a while.
+  // Causes a fault at a node for a while.
   void spoil(Random& random) {
     const auto node = static_cast<unsigned>(random.below(7));
     auto& faults = resp.cluster().node(node).faults;

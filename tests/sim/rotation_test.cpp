@@ -1,5 +1,5 @@
-// Passwords and tokens that end, in virtual time: real clients and their source on simulated
-// threads, with servers that take each one until its end.
+// Passwords and tokens that expire, in virtual time: real clients and their credential source on
+// simulated threads, with servers that accept each credential until it expires.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::system_clock;
 
-// Servers, and an issuer of passwords: each lives for a while, and no two are the same.
+// Servers, and an issuer of passwords: each password lives for a while, and no two are equal.
 class RotationWorld {
  public:
   static constexpr std::chrono::milliseconds life = 4s;
@@ -55,7 +55,7 @@ class RotationWorld {
     check(client.has_value(), "the client does not open");
     return std::move(*client);
   }
-  // Calls until `over` holds. None may fail.
+  // Calls until `over` holds. No call may fail.
   void load(Client& client, unsigned threads, const std::function<bool()>& over) {
     std::vector<QuietThread> callers;
     for (unsigned i = 0; i < threads; ++i) {
@@ -70,7 +70,7 @@ class RotationWorld {
     }
     for (QuietThread& caller : callers) caller.join();
   }
-  // Until it works, or for a minute.
+  // Tries for at most a minute. True if a call succeeds.
   bool heals(Client& client) {
     for (int i = 0; i < 600; ++i) {
       if (client.get("key")) return true;
@@ -90,8 +90,8 @@ class RotationWorld {
   virtual void forbid(const std::string& secret) = 0;
 };
 
-// A cluster of the Redis protocol. What a connection does after its password has ended is done, and
-// counted.
+// A cluster of the Redis protocol. Servers execute commands on a connection whose password has
+// expired, and count them.
 class PasswordWorld final : public RotationWorld {
  public:
   explicit PasswordWorld(std::uint64_t seed)
@@ -110,7 +110,7 @@ class PasswordWorld final : public RotationWorld {
   void forbid(const std::string& secret) override { resp.cluster().forbid(secret); }
 };
 
-// Brokers with tokens. They cut off who is there with a token that has ended, as those of Azure do.
+// Brokers with tokens. They disconnect clients whose token has expired, as Azure's do.
 class TokenWorld final : public RotationWorld {
  public:
   explicit TokenWorld(std::uint64_t seed) : RotationWorld(seed) {
@@ -157,7 +157,7 @@ Client open_issuing(RotationWorld& world, unsigned& renewals) {
   });
 }
 
-// Without an end the source is not asked again.
+// The source is not asked again if its credentials have no end.
 void stay_beyond_the_end(RotationWorld& w) {
   auto client = w.open([&](const CredentialRequest&) -> Result<Credentials> {
     Credentials credentials = w.issue();
@@ -234,7 +234,7 @@ TEST(Rotation, AThousandTokensUnderLoadFailNoCallAndNoConnectionIsCutOff) {
   EXPECT_EQ(world->cut_off, 0u) << "connections with a token after its end";
 }
 
-// The controls: who is not asked again goes on with what has ended.
+// The controls: a client that is not asked to renew keeps using expired credentials.
 TEST(Rotation, WithoutAnEndThePasswordIsUsedAfterIt) {
   const auto world = run<PasswordWorld>(2, [&](PasswordWorld& w) { stay_beyond_the_end(w); });
   EXPECT_GT(world->resp.cluster().overdue(), 0u);

@@ -175,7 +175,7 @@ TEST_F(Rows, N3_NodeRemovesSocketsThatAreIdleTooLong) {
   pass(6s);
   EXPECT_EQ(node().stats().connections, 0u);
   EXPECT_EQ(stack->broker(0).connections(), 0u);
-  EXPECT_EQ(ask().status, protocol::Status::absent);  // and opens one again when it is needed
+  EXPECT_EQ(ask().status, protocol::Status::absent);  // opens one again when needed
 }
 
 TEST_F(Rows, N4_NodeEndsASocketThatIsBusyTooLongAndFailsItsRequest) {
@@ -229,7 +229,7 @@ TEST_F(Rows, N7_ADownNodeIsTestedByASocketOutsideThePoolAndByNoUserRequest) {
   ask();
   stack->broker(0).crash();
   pass(200ms);
-  EXPECT_EQ(ask().outcome, Outcome::not_sent);  // an attempt to connect is refused
+  EXPECT_EQ(ask().outcome, Outcome::not_sent);  // a connection attempt is refused
   EXPECT_EQ(node().stats().health, NodeHealth::down);
   const std::uint64_t requests = node().stats().requests;
   const Op& fast = ask();
@@ -305,7 +305,7 @@ TEST_F(Rows, C4_ClusterGivesTheKeysOfAFailedNodeToTheOthersAndBackAgain) {
   EXPECT_EQ(home.node, "b0:1883");
 }
 
-// Half of the nodes are more than a third; one node may always be missing.
+// Half of the nodes is more than a third; one node may always be missing.
 TEST_F(Rows, C4_NothingMovesWhenMoreThanAThirdOfTheNodesIsGone) {
   for (const auto& [nodes, most] :
        {std::pair(2u, 1u), {3u, 1u}, {4u, 1u}, {5u, 1u}, {6u, 2u}, {7u, 2u}}) {
@@ -336,7 +336,7 @@ TEST_F(Rows, C5_ClusterBringsFailedNodesBack) {
   pass(1200ms);
   EXPECT_TRUE(ask().answered);
   EXPECT_EQ(client().cluster().node(1).stats().health,
-            NodeHealth::connecting);  // nobody asked for it
+            NodeHealth::connecting);  // no one has asked it
 }
 
 TEST_F(Rows, C6_WeightsGiveSharesOfTheKeys) {

@@ -23,7 +23,7 @@ constexpr std::size_t counters_of_a_client = 2;
 std::string name_of(unsigned client) { return "c" + std::to_string(client); }
 
 test::resp_model::ClusterOptions with_password(test::resp_model::ClusterOptions options) {
-  options.password = password;  // so that the log names the clients
+  options.password = password;  // makes the log name the clients
   return options;
 }
 
@@ -54,7 +54,7 @@ SlotUser::SlotUser(SlotLoad& load, SimWorld& world, SimNetwork& network,
       timer_(client_.loop().timer(*this)) {
   for (const std::string& key : keys) keys_.emplace_back(key);
   for (std::size_t i = 0; i < std::min(keys.size(), counters_of_a_client); ++i) {
-    // In the slot of the key.
+    // Each counter is in the slot of its key.
     counters_.push_back({"{" + keys[i] + "}" + name_of(number)});
   }
 }
@@ -75,7 +75,8 @@ void SlotUser::on_timer(Now now) {
   if (!resting_ && !busy_) begin(now);
 }
 
-// Of ten things four are reads, every second of them of another client's key, and five writes.
+// Draws one action. Four in ten are reads, half of them of a random client's key, five are writes,
+// and one is an increment.
 void SlotUser::begin(Now now) {
   const std::uint64_t draw = random_.below(10);
   request_.operation = {};
@@ -150,7 +151,7 @@ void SlotUser::end_write(const Error* error) {
   load_.finding(key_->end_write(error));
 }
 
-// What was acknowledged was carried out once, on the counter that there is now.
+// Checks that every acknowledged increment was carried out once on the present counter.
 std::string SlotUser::check_counters() {
   for (const Counter& counter : counters_) {
     const std::int64_t value = load_.number_at(counter.name);
@@ -217,8 +218,8 @@ void SlotLoad::wait_for_changes() {
   EXPECT_TRUE(world.run(now() + 600s, [this] { return resp.settled(); }));
 }
 
-// Only half of the nodes at a time get slots, and the others lose some. If one did both, it could
-// take back what it has just given away, by the epoch that it gets with a new slot.
+// Only half of the nodes receive slots at a time, and the others lose some. A node that did both
+// could take back what it has just given away, through the epoch that it gets with a new slot.
 void SlotLoad::move_all(const Mover& move) {
   const std::vector<unsigned> before = owners();
   std::vector<unsigned> nodes = before;
@@ -266,7 +267,7 @@ std::vector<SlotLoad::Shift> SlotLoad::in_pieces(const std::vector<Shift>& shift
 void SlotLoad::migrate_all(unsigned at_once, std::chrono::nanoseconds about) {
   move_all([&](const std::vector<Shift>& shifts) {
     const std::size_t each = std::max<std::size_t>(1, slot_count / 2 / at_once);
-    // About eight steps for a slot: its states, its two keys and a gap.
+    // A slot takes about eight steps: its states, its two keys and a gap.
     const std::chrono::nanoseconds step = about / 2 / static_cast<std::int64_t>(8 * each);
     for (const Shift& piece : in_pieces(shifts, each)) {
       resp.changes().migrate(piece.slots, piece.source, piece.target, {step, step}, now());
@@ -383,7 +384,7 @@ double SlotLoad::share_of_replicas() {
   return static_cast<double>(of_replicas) / static_cast<double>(all);
 }
 
-// A question that waits for its connection comes later than it was asked.
+// A request for the map may wait for its connection, so it can arrive late.
 void SlotLoad::expect_calm_fetches() const {
   const auto fetches = resp.log().fetch_times();
   EXPECT_EQ(fetches.size(), users_.size());

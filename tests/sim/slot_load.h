@@ -1,11 +1,11 @@
 #pragma once
 
-// Load on a model cluster of the Redis protocol: whole clients, each with keys of its own in many
+// Load on a model cluster of the Redis protocol: complete clients, each with its own keys in many
 // slots, so that together they have keys in every slot. A client does one thing after another: it
 // stores a new value, reads a key of its own or of another client, or adds to a counter.
 //
-// What is read is judged by the histories of the keys, and what the servers carried out by their
-// log: what was acknowledged once, what was refused never.
+// The histories of the keys judge what is read, and the servers' log judges what they carried out:
+// acknowledged requests once, refused ones never.
 //
 // Thread rule: one thread.
 
@@ -24,7 +24,7 @@ namespace sheaf::sim {
 
 class SlotLoad;
 
-// One client and what it does.
+// One client and its actions.
 class SlotUser final : private socket::RequestSink, private socket::TimerSink {
  public:
   SlotUser(SlotLoad& load, SimWorld& world, SimNetwork& network, const ClusterConfig& config,
@@ -33,14 +33,14 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
   SlotUser(const SlotUser&) = delete;
   SlotUser& operator=(const SlotUser&) = delete;
 
-  void rest() { resting_ = true; }  // nothing more is begun
+  void rest() { resting_ = true; }  // begins nothing more
   void go_on();
   bool busy() const { return busy_; }
   Deadline last_success() const { return last_success_; }
   StackClient& client() { return client_; }
   KeyHistory& history(std::size_t index) { return keys_[index]; }
   std::size_t keys() const { return keys_.size(); }
-  // What is wrong with its counters now; empty: nothing.
+  // Returns what is wrong with its counters now; empty: nothing.
   std::string check_counters();
 
  private:
@@ -82,43 +82,43 @@ struct ReadOptions {
 
 class SlotLoad {
  public:
-  // `clients` whole clients of a cluster of `primaries`.
+  // `clients` complete clients of a cluster of `primaries`.
   SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
            test::resp_model::ClusterOptions options = {}, ReadOptions reads = {});
   ~SlotLoad();
   SlotLoad(const SlotLoad&) = delete;
   SlotLoad& operator=(const SlotLoad&) = delete;
 
-  // On average a client waits so long before it does the next thing.
+  // A client waits this long on average before its next action.
   void run(std::chrono::nanoseconds pause);
-  // Nothing more is begun; returns when nothing is in progress.
+  // Begins nothing more; returns when nothing is in progress.
   void rest();
 
   // ---- changes; each returns when it is over
-  // Every slot gets another owner, slot by slot, so many of them at once.
+  // Gives every slot another owner, slot by slot, this many at once.
   void migrate_all(unsigned at_once, std::chrono::nanoseconds about);
-  // The same by atomic migrations of so many slots each. Their nodes disagree for `gap`.
+  // The same with atomic migrations of this many slots each. Their nodes disagree for `gap`.
   void flip_all(std::size_t slots, std::chrono::nanoseconds about, std::chrono::nanoseconds gap);
   void cluster_down(std::chrono::nanoseconds time);
   void add_replicas();  // one for each primary
-  // As many new nodes as there are get half of everything.
+  // Doubles the number of nodes; the new ones get half of all slots.
   void double_nodes(bool all_at_once, test::resp_model::ChangePace pace);
 
   // ---- judgement
-  // Of all that has happened since the last call. Rests.
+  // Judges everything that has happened since the last call. Rests the clients first.
   void judge();
-  // How many findings a judge would have. None of them counts any more.
+  // Returns the number of findings that judge() would have, and drops them.
   std::size_t forgive();
   void expect_no_errors();
-  void expect_only(std::string_view text);  // errors begin with it
+  void expect_only(std::string_view text);  // the beginning of every error
   std::size_t errors() const { return errors_.size(); }
-  // Lets that time pass, and a second more. Every client has done something by then, and nothing
-  // fails in that second.
+  // Lets that time pass, and a second more. Every client has acted by then, and no call fails in
+  // that second.
   void expect_served_within(std::chrono::nanoseconds time);
   void forget_errors() { errors_.clear(); }
-  // Replies to questions for the map, of all clients.
+  // Replies to requests for the map, on average for each client.
   double fetches_per_client() const;
-  // Of all answers to reads and writes, the part that replicas gave.
+  // The share of replicas in all answers to reads and writes.
   double share_of_replicas();
   void expect_calm_fetches() const;  // at most one a second
 
@@ -137,7 +137,7 @@ class SlotLoad {
     Deadline at{0};
     std::string text;
   };
-  // How often something may have been carried out.
+  // How often a request may have been carried out.
   struct Times {
     unsigned least = 0;
     unsigned most = 0;
@@ -154,12 +154,12 @@ class SlotLoad {
   static std::vector<Shift> in_pieces(const std::vector<Shift>& shifts, std::size_t slots);
   std::vector<unsigned> owners() const;
   std::int64_t number_at(const std::string& key);
-  void finding(std::string text);  // empty: there is none
+  void finding(std::string text);  // empty: no finding
 
   std::chrono::nanoseconds pause_{std::chrono::seconds(1)};
   std::vector<Failed> errors_;
   std::vector<std::string> findings_;
-  std::map<std::string, Times> sets_;  // by value; values are all different
+  std::map<std::string, Times> sets_;  // by value; all values differ
   std::uint64_t done_ = 0;
   std::vector<std::unique_ptr<SlotUser>> users_;
 };

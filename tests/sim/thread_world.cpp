@@ -70,7 +70,7 @@ void ThreadWorld::call(Caller& caller) {
   chosen < std::size(calls) ? (this->*calls[chosen])(caller) : rest(caller.random);
 }
 
-// The faults end. Then every key must be readable, and hold what was written last.
+// Ends the faults. Then every key must be readable and hold what was written last.
 void ThreadWorld::settle() {
   SimThreads::current()->wait_until("the last callbacks", [this] { return pending_ == 0; });
   end_faults();
@@ -134,7 +134,7 @@ void ThreadWorld::set_many(Caller& caller) {
   ++counts_.special;
 }
 
-// Often its callback asks again.
+// Its callback often asks again.
 void ThreadWorld::get_async(Caller& caller) {
   const Read read = begin_read(caller.random, 1);
   client_->async()
@@ -182,7 +182,7 @@ std::function<void(Out)> ThreadWorld::once(F end) {
 
 // ---- checks
 
-// One of the caller's keys that no asynchronous call writes now.
+// One of the caller's keys that no asynchronous call is writing.
 KeyHistory* ThreadWorld::free_key(Caller& caller) {
   KeyHistory* const key = caller.own[caller.random.below(caller.own.size())];
   return key->busy() ? nullptr : key;

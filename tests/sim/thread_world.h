@@ -1,14 +1,14 @@
 #pragma once
 
-// ThreadWorld: several threads call one client, the real one from Client::open on, with servers and
-// a network that are simulated. The seed draws the kind of endpoint, the faults, the calls, and the
-// order in which the threads go on.
+// ThreadWorld: several threads call one client, which is the real one from Client::open on, with
+// simulated servers and a simulated network. The seed draws the kind of endpoint, the faults, the
+// calls, and the order in which the threads continue.
 //
-// Each key has one thread that writes it; all read all. A run finds:
-//  - a value under another key, a write that was acknowledged and is gone (KeyHistory)
+// Each key has one thread that writes it; all threads read all keys. A run finds:
+//  - a value under another key, an acknowledged write that is lost (KeyHistory)
 //  - a call that lasts longer than its timeout, or fails although nothing is wrong
 //  - a callback that comes twice or never
-//  - a loop that two threads use at once, and threads that wait for ever (SimThreads)
+//  - a loop that two threads use at once, and threads that wait forever (SimThreads)
 //
 // Thread rule: as ThreadRoom.
 
@@ -34,7 +34,7 @@ class ThreadWorld final : public ThreadRoom {
   enum class Habit : std::uint8_t {
     all_sorts,
     resting,
-    reading_batches,  // of one memcached, which is what bulk connections are for
+    reading_batches,  // of one memcached, the case for bulk connections
   };
   struct Draw {
     explicit Draw(std::uint64_t seed);
@@ -42,12 +42,12 @@ class ThreadWorld final : public ThreadRoom {
     Habit habit;
     Setting setting;
   };
-  // A thread that calls.
+  // A thread that makes calls.
   struct Caller {
     Random random;
     std::vector<KeyHistory*> own;
   };
-  // A read of some keys, and how it was asked for.
+  // A read of some keys and its state at the start.
   struct Read {
     Start started;
     std::vector<KeyHistory*> keys;
@@ -76,9 +76,9 @@ class ThreadWorld final : public ThreadRoom {
   void end_read(const Read& read, const std::vector<KeyResult<GetResult>>& got);
   void end_write(KeyHistory& key, const Result<SetResult>& result);
   void check_error(const Error& error);
-  // Calls of this world need not fail when the servers change.
+  // Calls of this world must not fail just because the servers change.
   bool calm() const override;
-  // A callback for one end: more ends are a finding.
+  // A callback that may be called once: a second call is a finding.
   template <class Out, class F>
   std::function<void(Out)> once(F end);
 

@@ -1,5 +1,5 @@
-// The servers of a cluster change while requests, locks and watches are under way: on the real
-// stack, with servers that each have a store of their own.
+// The servers of a cluster change while requests, locks and watches are in progress: on the real
+// stack, with servers that each have their own store.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='LiveTopology.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -29,7 +29,7 @@ struct TopologyChange : testing::Test {
   }
   void pass(std::chrono::nanoseconds time) { stack.world.run_for(time); }
   std::string name(unsigned server) const { return all[server].identity(); }
-  // A key that a server owns in a cluster of these.
+  // A key that `owner` owns in a cluster of these servers.
   std::string key_of(unsigned owner, const std::vector<NodeConfig>& servers, unsigned number = 0) {
     ClusterConfig config = stack.config;
     config.nodes = servers;
@@ -216,7 +216,7 @@ TEST_F(TopologyChange, AnOwnerThatWasFoundInAnEarlierTopologyDoesNotCount) {
   const std::uint64_t epoch = client.cluster().topology().epoch();
   const unsigned owner = client.cluster().topology().owner(key);
   client.set_servers({all[0], all[2]});
-  pass(1s);  // the index belongs to nobody
+  pass(1s);  // the index has no owner now
   cluster::Request request;
   struct Answered final : socket::RequestSink {
     std::string node;
@@ -350,9 +350,9 @@ TEST_F(WatchedChange, TheOldOwnerForgetsAKeyThatItKeepsNoLonger) {
 
 // ---- many changes, from a seed
 
-// Requests of every sort on one client whose servers change again and again. Finds a request that
-// was sent to a server that did not own its key at that moment, one that ends twice, never, late,
-// or with an error although nothing is wrong, and nodes that stay.
+// All sorts of requests on one client whose servers change again and again. Finds a request that
+// was sent to a server that did not own its key at that moment; one that ends twice, never, late,
+// or with an error although nothing is wrong; and nodes that stay.
 class Changes {
  public:
   Changes(std::uint64_t seed, const cluster::ClusterControls& controls)
@@ -440,7 +440,8 @@ class Changes {
     }
   }
 
-  // Whether a server owned the key at that moment. Two topologies meet at the moment of the change.
+  // True if the server owned the key at that moment. At the moment of a change both topologies
+  // count.
   bool owned(const std::string& key, std::string_view node, Deadline then) const {
     for (std::size_t i = 0; i < history_.size(); ++i) {
       const auto& [since, topology] = history_[i];
@@ -466,7 +467,7 @@ class Changes {
     const Deadline now = stack_.world.now().mono;
     for (const Asked& asked : asked_) {
       const Deadline deadline = asked.request.operation.deadline;
-      if (deadline == Deadline{0}) continue;  // the client has not got it yet
+      if (deadline == Deadline{0}) continue;  // the client has not received it yet
       if (asked.ended == 0 && now > deadline + 1ms) finding_ = "a request did not end";
       if (asked.ended > 0 && asked.ended_at > deadline + 1ms) finding_ = "a request ended late";
     }
@@ -506,7 +507,7 @@ TEST(LiveTopology, EveryRequestGoesWhereItBelongsAndEndsOnceForEverySeed) {
   }
 }
 
-// The first seed that finds it, and finds nothing without.
+// Returns the first seed that finds the planted bug, and checks that it finds nothing without it.
 std::uint64_t first_seed_with(const cluster::ClusterControls& controls) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     if (finding_of(seed, controls).empty()) continue;

@@ -1,5 +1,5 @@
 // The connection on which a node's keys are watched: what it can vouch for when it ends, and that
-// a silent server is found out although nothing more can be asked.
+// it detects a silent server even when it can send no more requests.
 
 #include "node/watch_line.h"
 
@@ -45,8 +45,8 @@ class WatchLineTest : public testing::Test,
   SimServer& broker = stack.broker(0);
   std::deque<socket::Request> requests;
   unsigned answered = 0;
-  Deadline proof = never;    // of the last end
-  Deadline down_at = never;  // when it came
+  Deadline proof = never;    // as reported by the last end
+  Deadline down_at = never;  // when that end came
   node::WatchLine line{client.cluster().node(0), client.loop(), *this, Random(5).fork()};
 
  private:
@@ -75,8 +75,9 @@ TEST_F(WatchLineTest, WhatItVouchesForEndsWhereTheLastAnsweredRequestWasSent) {
   EXPECT_EQ(proof, sent);
 }
 
-// All that it takes is in flight when the server stops: one place was kept for the question
-// whether it is still there, which is asked after two seconds and given one.
+// The line's window is full when the server stops, except for one place, which is reserved for the
+// question whether the server is still there. The line asks after two seconds and waits one for the
+// answer.
 TEST_F(WatchLineTest, ASilentServerIsFoundOutInThreeSecondsAlsoWithAFullWindow) {
   broker.stop();
   later([&](Now at) {
@@ -101,7 +102,7 @@ TEST_F(WatchLineTest, AnotherLoginThatAConnectionCannotTakeMakesItAnewAtOnce) {
   EXPECT_TRUE(line.up());
 }
 
-// After a refusal for good it would wait for half a minute.
+// Without the renewal the wait would be half a minute after a permanent refusal.
 TEST_F(WatchLineTest, AnAttemptThatWaitsIsMadeAtOnceWithAnotherLogin) {
   broker.crash();
   stack.world.run_for(5s);

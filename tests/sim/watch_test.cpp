@@ -1,6 +1,6 @@
-// Watches on the real stack while brokers crash, hang and vanish and connections break. Whatever
-// comes: each watcher ends on what the store holds, never hears an older version after a newer one,
-// and gets a gap for every time in which it could not hear.
+// Watches on the real stack while brokers crash, hang and disappear and connections break. Whatever
+// happens, each watcher ends on what the store holds, never receives an older version after a newer
+// one, and gets a gap for every time in which it could receive nothing.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='WatchFaults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -24,7 +24,7 @@ using client::calls::WatchUpdate;
 using protocol::VersionOrder;
 using protocol::statestore::compare_versions;
 
-// Watches keys through one client and records what it hears.
+// Watches keys through one client and records what it receives.
 class Watcher final : private client::calls::WatchSink {
  public:
   struct Heard {
@@ -51,7 +51,7 @@ class Watcher final : private client::calls::WatchSink {
     for (const Heard& heard : heard_[key]) kinds.push_back(heard.kind);
     return kinds;
   }
-  // What the key holds by the last event that this watcher received.
+  // What the key holds according to the last event that this watcher received.
   std::optional<std::string> state(const std::string& key) {
     std::optional<std::string> value = "(nothing heard)";
     for (const Heard& heard : heard_[key]) {
@@ -75,7 +75,7 @@ class Watcher final : private client::calls::WatchSink {
       return compare_versions(heard.version, version) == VersionOrder::same;
     });
   }
-  // True if a gap of the key touches the time from `from` to `until`.
+  // True if a gap of the key overlaps the time from `from` to `until`.
   bool blind(const std::string& key, Deadline from, Deadline until) {
     return std::ranges::any_of(heard_[key], [&](const Heard& heard) {
       return heard.kind == WatchEvent::Kind::gap && heard.from <= until && from <= heard.until;
@@ -108,7 +108,7 @@ struct WatchStack : testing::Test {
     writer.set(key, value, 1s);
     stack.world.run_for(20ms);
   }
-  // Sets the value by a client that has not met any fault.
+  // Sets the value with a client that has met no fault.
   void put_afresh(const std::string& key, const std::string& value) {
     const Op& op = stack.add_client().set(key, value, 1s);
     stack.world.run_for(5ms);
@@ -195,7 +195,7 @@ TEST_F(WatchStack, ASilentCutIsNoticedInThreeSeconds) {
   const Deadline cut = stack.world.now().mono;
   stack.broker(0).cut_off();
   stack.world.run_for(1ms);
-  stack.broker(0).reconnect();  // what is on the old connections stays lost
+  stack.broker(0).reconnect();  // what was sent on the old connections stays lost
   put_afresh("k", "2");
   EXPECT_EQ(watcher.kinds("k"), Kinds{current});
   stack.world.run_for(3100ms);
@@ -228,7 +228,7 @@ TEST_F(WatchStack, ABrokerThatLostItsMemoryIsBelieved) {
   watcher.watch("stays");
   stack.world.run_for(1s);
   stack.broker(0).crash();
-  stack.broker(0).wall_offset = -30s;  // so that versions start anew below the old ones
+  stack.broker(0).wall_offset = -30s;  // makes new versions start below the old ones
   stack.world.run_for(100ms);
   stack.broker(0).restart();
   stack.world.run_for(3s);
@@ -265,7 +265,7 @@ TEST_F(WatchStack, AThousandKeysShareOneConnection) {
   }
 }
 
-// What a broker drops without a word is found by the audit.
+// An audit finds a notification that a broker silently drops.
 TEST_F(WatchStack, ALostNotificationIsFoundAndReportedAsAGap) {
   watcher.watch("k");
   stack.world.run_for(1s);
@@ -291,7 +291,7 @@ TEST_F(WatchStack, ALostNotificationIsFoundAndReportedAsAGap) {
 
 // ---- many seeds
 
-// Which faults a seed has. Without `mangle`, each change is heard or falls into a gap.
+// The faults of a seed. Without `mangle`, each change is reported or falls into a gap.
 struct WatchMix {
   bool crash, stop, cut, reset, pause, pieces, jitter, mangle;
   MangleRates rates;
@@ -403,7 +403,7 @@ class WatchRun {
     }
   }
 
-  // A watcher of its own that joins and leaves: registrations begin and end under faults.
+  // A short-lived watcher joins and leaves, so registrations begin and end under faults.
   void come_and_go() {
     guests_.push_back(std::make_unique<Watcher>(stack_.client(1)));
     Watcher& guest = *guests_.back();
@@ -416,7 +416,7 @@ class WatchRun {
     });
   }
 
-  // The faults end; one round of audits later, everybody must know what there is.
+  // Ends the faults. One round of audits later every watcher must know what the store holds.
   void settle() {
     for (unsigned i = 0; i < 2; ++i) {
       stack_.broker(i).faults = {};
@@ -433,7 +433,7 @@ class WatchRun {
     }
   }
 
-  // Each write that a store confirmed while somebody watched was reported, or fell into a gap.
+  // Each write that a store confirmed while the watcher watched was reported or fell into a gap.
   void check_blindness(Watcher& watcher, const std::string& key) {
     const Deadline begun = watcher.heard(key).empty() ? never : watcher.heard(key)[0].at;
     for (unsigned c = 0; c < stack_.clients(); ++c) {

@@ -1,4 +1,4 @@
-"""What holds because sources are compiled in batches (cmake/SheafUnity.cmake)."""
+"""Rules that exist because sources are compiled in batches (cmake/SheafUnity.cmake)."""
 
 import re
 
@@ -10,7 +10,7 @@ TYPE = re.compile(r"(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:SHE
 
 
 def types(file):
-    """(line, name, namespace, alias) of each type of a namespace; what an alias stands for."""
+    """(line, name, namespace, alias) of each type in a namespace; `alias` is an alias's meaning."""
     for item in source.declarations(file.code):
         found = TYPE.match(source.bare_head(item.head)) if item.kind == "type" else None
         if found and all(not name or name[0].islower() for name in item.scope):
@@ -18,8 +18,8 @@ def types(file):
 
 
 def hidden_types(files):
-    """No type of an unnamed namespace has the name of one that a header declares in a namespace
-    around it: the sources behind it in a batch would get it in the place of the header's."""
+    """No type in an unnamed namespace has the name of a type that a header declares in an enclosing
+    namespace: later sources in a batch would get it instead of the header's."""
     declared = {}
     for file in (f for f in files if f.path.endswith(".h")):
         for _, name, scope, alias in types(file):

@@ -18,7 +18,7 @@ import security  # noqa: E402
 import source  # noqa: E402
 import words  # noqa: E402
 
-# Compiled by builds of their own: the consumer test, and the fuzz targets (preset fuzz), all of
+# These are compiled by builds of their own: the consumer test, and the fuzz targets (preset fuzz),
 # which a glob finds.
 OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 

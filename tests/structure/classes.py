@@ -14,15 +14,15 @@ LARGE_CLASSES = {
     "sheaf::node::ClientNode": 36,
 }
 
-# The table of the kinds of endpoint: the only place that may ask which kind it has before it.
+# The table of the kinds of endpoint: the only code that may ask which kind it has.
 KIND_TABLE = re.compile(r"protocol/endpoint_kinds[^/]*")
 KIND_COMPARED = re.compile(r"[=!]=\s*(?:\w+::)*EndpointKind::\w+"
                            r"|\bEndpointKind::\w+\s*[=!]="
                            r"|\bcase\s+(?:\w+::)*EndpointKind::\w+"
                            r"|\busing\s+enum\s+(?:\w+::)*EndpointKind\b")
 
-# Rules that only tests switch off are fields of a struct XControls, which others have by the name
-# `controls`.
+# Rules that only tests switch off are fields of a struct XControls; other code stores one under the
+# name `controls`.
 CONTROL_SET = re.compile(r"\b\w*[cC]ontrols_?\s*(?:\.|->)\s*\w+\s*=(?!=)"
                          r"|\.controls\s*=|\b\w+Controls\s*\{\s*\.")
 
@@ -43,8 +43,8 @@ def product(files):
 
 
 def member_functions(files):
-    """(class with its scope, file, declaration) of every member function that is declared in its
-    class, and of every one that is defined outside."""
+    """(class with its scope, file, declaration) of every member function, whether it is declared in
+    its class or defined outside."""
     for file in product(files):
         try:
             found = declarations(file.code)
@@ -108,7 +108,7 @@ def booleans(files):
 
 
 def kind_comparisons(files):
-    """Nobody but the table of the kinds compares an endpoint's kind."""
+    """Only the table of the kinds compares an endpoint's kind."""
     for file in product(files):
         if KIND_TABLE.fullmatch(file.path):
             continue
@@ -118,7 +118,7 @@ def kind_comparisons(files):
 
 
 def kinds_of_tests(files):
-    """tests/toy adds a kind of endpoint with a folder and a row: the product does not know it."""
+    """tests/toy adds a kind of endpoint with a folder and a row; the product does not know it."""
     for file in product(files):
         for number, text in enumerate(file.lines, 1):
             if re.search(r"\btoys?\b", text, re.I):
@@ -126,7 +126,7 @@ def kinds_of_tests(files):
 
 
 def controls(files):
-    """Only tests switch off a rule to show what is lost without it."""
+    """Only tests switch a rule off, to show what is lost without it."""
     for file in product(files):
         for match in CONTROL_SET.finditer(file.code):
             line = file.code.count("\n", 0, match.start()) + 1

@@ -1,5 +1,5 @@
-"""What a build compiles, read from its compile_commands.json. A source that is compiled in a batch
-(cmake/SheafUnity.cmake) has the command of the batch, for itself."""
+"""The sources that a build compiles, from its compile_commands.json. A source that is compiled in a
+batch (cmake/SheafUnity.cmake) gets the command of the batch, applied to itself."""
 
 import json
 import os
@@ -11,7 +11,7 @@ ONLY_IN_BATCHES = ("-Winvalid-pch", "-Wno-subobject-linkage")
 
 
 def alone(words):
-    """The words of a command without what only batches need."""
+    """The words of a command, without those that only batches need."""
     kept, skip = [], False
     for at, word in enumerate(words):
         if skip:
@@ -29,7 +29,7 @@ def members(batch):
 
 
 def commands(root, build):
-    """Every source that is compiled: its path from the root, and the words of its command."""
+    """Every source that is compiled: its path from the root and the words of its command."""
     root, build = os.path.realpath(root), os.path.realpath(build)
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as entries:
         for entry in json.load(entries):

@@ -1,12 +1,12 @@
-"""A member of a client, lock, list or watch that takes options has one asynchronous form, and that
-form has a test. Takes the files and yields "path:line: what is wrong" lines."""
+"""A member of a client, lock, list or watch that takes options has exactly one asynchronous form,
+and that form has a test. Takes the files and yields "path:line: what is wrong" lines."""
 
 import re
 
 ASYNC = "include/sheaf/async.h"
 TESTED = "tests/contract/every_call_test.cpp"
 
-# What has no asynchronous form, or another one.
+# Members that have no asynchronous form, or a different one.
 BLOCKING = {"Client": {"cluster_servers", "watch"}, "ListPages": {"next"}}
 
 CLASS = re.compile(r"^class (?:\[\[nodiscard\]\] )?(?:SHEAF_API )?(\w+)(?: final)? \{$")
@@ -16,7 +16,7 @@ CALLS = re.compile(r"\bCall<[^;{}()]*>\s+(\w+)\(", re.S)
 
 
 def members(file, pattern):
-    """(class, name, line) of each declaration in a public header that the pattern names."""
+    """(class, name, line) of each declaration in a public header that matches the pattern."""
     name, start, body = None, 0, []
     for number, line in enumerate(file.lines, 1):
         opened = CLASS.match(line)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles headers alone, and the program of the README: public headers with every compiler that
-is here, as every C++ from 20 on that it knows; internal ones with the build's, as C++23, unless a
-source file includes them first and so proves it.
+"""Compiles headers alone, and the program of the README. Public headers are compiled with every
+compiler that is installed, as every C++ from 20 on that it knows. Internal headers are compiled
+with the build's compiler, as C++23, unless a source file includes them first and so proves that
+they compile.
 
 headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
-of which docs/compatibility.md says that they do. Where there is ccache a header that is as it was
-costs nothing; it wants a file to compile and an object to keep.
+that docs/compatibility.md supports. With ccache an unchanged header costs nothing; ccache needs a
+file to compile and an object to keep.
 """
 
 import glob
@@ -27,7 +28,7 @@ STANDARDS = ("20", "23", "26")
 
 
 def compilers_beside(first):
-    """It, and the others in PATH that are not too old, each once by whatever name."""
+    """The compiler itself, and those in PATH that are not too old, each once under any name."""
     found = {os.path.realpath(shutil.which(first)): first}
     for folder in os.get_exec_path():
         for path in sorted(glob.glob(os.path.join(folder, "*++-[0-9]*"))):
@@ -51,7 +52,7 @@ def readme_program(root):
 
 
 def jobs(root, build, compilers, skipped):
-    """What is compiled: the compiler, the standard, a name, the text and where headers are."""
+    """The jobs: the compiler, the standard, a name, the text and the header folders."""
     paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
     public = [p for p in paths if p.startswith("include/sheaf/")]
     names = [p[len("include/"):] for p in public] + ["sheaf/version.h"]
@@ -70,7 +71,7 @@ def jobs(root, build, compilers, skipped):
 
 
 def is_first_of_its_source(root, path):
-    """Whether NAME.cpp beside NAME.h begins with including it."""
+    """True if NAME.cpp next to NAME.h begins by including it."""
     try:
         with open(os.path.join(root, path[:-2] + ".cpp"), encoding="utf-8") as text:
             first = next((line for line in text if line.startswith("#include")), "")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the API reference and checks that it is whole: Doxygen warns of nothing, and every type,
-function and constant that a public header declares has its entry.
+"""Makes the API reference and checks that it is complete: Doxygen warns of nothing, and every type,
+function and constant that a public header declares has an entry.
 
-reference.py ROOT DOXYGEN DOXYFILE FOLDER: FOLDER is made anew and gets the pages.
+reference.py ROOT DOXYGEN DOXYFILE FOLDER: FOLDER is created again and gets the pages.
 """
 
 import collections
@@ -29,7 +29,7 @@ def is_internal(scope):
 
 
 def name_of(item):
-    """The name that something declares; nothing for what only announces a type."""
+    """The name that something declares; None for a forward declaration of a type."""
     head = source.bare_head(item.head)
     if item.kind == "type":
         found = TYPE.match(head) if item.body else USING.match(head)
@@ -39,7 +39,7 @@ def name_of(item):
 
 
 def declared(files):
-    """How often each name is declared in the namespace sheaf, deleted functions left out."""
+    """How often each name is declared in the namespace sheaf, without deleted functions."""
     names = collections.Counter()
     for file in files:
         for item in source.declarations(file.code):
@@ -64,7 +64,7 @@ def listed(tags):
 
 
 def make(root, doxygen, doxyfile, folder):
-    """What Doxygen says, and whether it was content."""
+    """Doxygen's output, and True if it succeeded."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     with open(doxyfile, encoding="utf-8") as text:

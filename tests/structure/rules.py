@@ -10,7 +10,7 @@ MAX_FILE = 600
 MAX_FUNCTION = 70
 SYMBOLS = "tests/abi/symbols.txt"  # written by a program
 
-# What a folder may include beside itself: the arrows of ARCHITECTURE.md, spelled out.
+# What a folder may include besides itself: the arrows of ARCHITECTURE.md, in full.
 BELOW_CLUSTER = ["node", "socket", "protocol", "base"]
 ARROWS = {
     "base": [],
@@ -32,14 +32,13 @@ ARROWS = {
 }
 PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that may name store/pipe
 
-# The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
-# root of client/, cluster/, cli/ and protocol/resp/ put its rooms together, those at the root of
-# socket/ are below its rooms.
-# client/migration is above Client: it knows of it what a program does. Of client/calls it uses the
-# checks and set_lasting().
+# The rooms inside a layer: what a folder may include from its own layer besides itself. Files at
+# the root of client/, cluster/, cli/ and protocol/resp/ combine its rooms; those at the root of
+# socket/ are below its rooms. client/migration is above Client and uses it as a program would. From
+# client/calls it uses the checks and set_lasting().
 def nested(folder, rooms, below=()):
-    """The rooms of `folder`, of which each may include those in its list, and everything `below`.
-    What stands at the root of the folder may include all of them."""
+    """The rooms of `folder`. Each may include those in its list, and everything in `below`. Files
+    at the root of the folder may include all of them."""
     places = {folder + "/" + room: [folder + "/" + name for name in names] + list(below)
               for room, names in rooms.items()}
     return {**places, folder: list(places) + list(below)}
@@ -82,13 +81,13 @@ ROOMS = {
     }, ["protocol"]),
     "protocol/statestore": ["protocol", "protocol/mqtt5"],
 }
-# Public headers that are values: any layer may use them. The rest is for client/ and above.
+# Public headers that are values, which any layer may use. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "cluster_server", "command_reply", "export", "feature",
                  "list_options", "log", "metrics", "move_only_function", "observer", "options",
                  "result", "server_source", "stats", "value", "version"}
 ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 
-# Third parties: header pattern, and the files that may include it.
+# Third parties: a header pattern, and the files that may include it.
 THIRD_PARTIES = [
     (r"uv\.h|uv/.*", r"socket/uv/.*|tests/.*"),
     (r"xxhash\.h|xxh3\.h", r"base/hash\.cpp"),
@@ -106,11 +105,11 @@ THIRD_PARTIES = [
 
 COMMAND_LIST = "cli/command_list.cpp"
 
-# Pure files: bytes and values in, bytes and values out. Each says so in its first comment.
+# Pure files take bytes and values and return bytes and values. Each says so in its first comment.
 PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
-# Every file there has the marker.
+# Every file in these folders has the marker.
 ALL_PURE = ("protocol/", "store/engine/", "store/server/", "store/rights/")
-# Another way to say it is one that no test sees.
+# No test would notice a differently worded marker.
 CLAIMS_PURE = re.compile(r"^//.*\bPure[.:](?! no socket, clock)")
 IMPURE_HEADERS = re.compile(
     r"<(thread|mutex|shared_mutex|condition_variable|future|stop_token|semaphore|latch|barrier"
@@ -131,7 +130,7 @@ MACHINE_PATH = re.compile(r"(?<![\w./$}])/(work|home|root|tmp)/\w")
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.])sleep\s*\(")
 
 
-# What belongs to a thread of the operating system, of which many simulated threads share one.
+# State of an operating system thread, which many simulated threads share.
 OF_A_THREAD = re.compile(r"\bthread_local\b|\bthis_thread::get_id\b|\bpthread_self\b")
 MAY_NAME_THREADS = ("base/this_thread.cpp", "base/quiet_thread.cpp", "samples/", "tests/", "bench/")
 
@@ -187,7 +186,7 @@ def rooms_allow(path, target):
 
 
 def third_parties(files):
-    """A third party's header is known to the few files that adapt it."""
+    """Only the few files that adapt a third party include its headers."""
     for file in filter(lambda f: f.is_cpp, files):
         for line, name in file.includes():
             for header, allowed in THIRD_PARTIES:
@@ -196,7 +195,7 @@ def third_parties(files):
 
 
 def json_users(files):
-    """nlohmann/json is slow to compile: three files of the product may name it."""
+    """nlohmann/json is slow to compile, so only three files of the product may name it."""
     users = [f.path for f in files if f.is_cpp and not f.path.startswith("tests/")
              and any(name.startswith("<nlohmann/") for _, name in f.includes())]
     if len(users) > 3:
@@ -204,8 +203,8 @@ def json_users(files):
 
 
 def listed_commands(files):
-    """Each row of a command is in the list of all: `CommandRow get_command()` is made in the file
-    of its command, and declared and called in the list."""
+    """Each row of a command is in the complete list: `CommandRow get_command()` is defined in the
+    file of its command, and declared and called in the list."""
     listed = "".join(f.code for f in files if f.path == COMMAND_LIST)
     for file in files:
         if not file.path.startswith("cli/") or file.path == COMMAND_LIST:
@@ -218,7 +217,8 @@ def listed_commands(files):
 
 def pure_files(files):
     """A file with the marker, or whose header has it, has no socket, clock, entropy, thread or
-    callback, nor has what it includes. Folders that are pure as a whole have it in every file."""
+    callback, and includes nothing that has. In folders that are pure as a whole, every file has
+    it."""
     headers = {f.path: f for f in files if f.path.endswith(".h")}
     for file in filter(lambda f: f.is_cpp, files):
         marked = PURE_MARKER in first_comment(file)
@@ -238,7 +238,7 @@ def pure_files(files):
 
 
 def first_comment(file):
-    """The lines of the comment that a file begins with, behind #pragma once."""
+    """The lines of the comment that a file begins with, after #pragma once."""
     lines = [text for text in file.lines if text and text != "#pragma once"]
     return list(itertools.takewhile(lambda text: text.startswith("//"), lines))
 
@@ -317,7 +317,7 @@ TORN = re.compile(r"\s*///?( +)\S{1,12}$")
 
 
 def torn_comments(files):
-    """No comment has one short word on a line of its own, as formatters leave behind."""
+    """No comment has one short word alone on a line, as formatters leave it."""
     for file in filter(lambda f: f.is_cpp, files):
         for number in range(1, len(file.lines) - 1):
             above, text, below = file.lines[number - 1:number + 2]
@@ -328,7 +328,7 @@ def torn_comments(files):
 
 
 def thread_state(files):
-    """What the product keeps for each thread is in base/this_thread.h, which the simulator
+    """State that the product keeps for each thread is in base/this_thread.h, which the simulator
     replaces."""
     for file in files:
         if not file.is_cpp or file.path.startswith(MAY_NAME_THREADS):
@@ -348,7 +348,7 @@ def dead_headers(files):
 
 
 def dead_sources(files, compiled, skipped=()):
-    """Every .cpp is compiled by a target. `skipped` are folders whose option is off."""
+    """A target compiles every .cpp. `skipped` are folders whose option is off."""
     for file in files:
         if file.path.endswith(".cpp") and file.path not in compiled:
             if not file.path.startswith(tuple(skipped)):
@@ -393,7 +393,7 @@ def documented(file, item):
     return file.lines[number].lstrip().startswith("///")
 
 
-# What a layer's library may link; "objects" is the compile of the same folder.
+# What a layer's library may link; "objects" are those of the same folder.
 LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
          for name, below in ARROWS.items()}
 LINKS["client"] = LINKS["client"] + ["store_pipe"]

@@ -1,5 +1,5 @@
-"""The rules of docs/security.md: its table names every rule with tests that exist, and what can be
-seen in the code and the documentation itself is so."""
+"""The rules of docs/security.md: its table names every rule with tests that exist, and what the
+code and the documentation can show is true."""
 
 import re
 
@@ -9,7 +9,7 @@ ROW = re.compile(r"^\| (S\d+) \| ([^|]+) \| ([^|]+) \|$", re.M)
 NAME = re.compile(r"`([A-Za-z_]\w*)\.(\w+)`")
 TEST_MACRO = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.M)
 
-# Tests that CMake names, and where that can be seen: the folder's file, and the call.
+# Tests that CMake names, and the place that shows it: the folder's file, and the call.
 NAMED_BY_CMAKE = {
     "structure": ("tests/structure/CMakeLists.txt", r"structure_test\(%s\b"),
     "consumer": ("tests/CMakeLists.txt", r"foreach\(mode IN ITEMS[^)]*\b%s\b"),
@@ -17,13 +17,13 @@ NAMED_BY_CMAKE = {
     "samples": ("tests/cli/cli_tests.cmake", r"\b%s\b"),
 }
 
-# Rule S24. The program may look at its environment, the library may not.
+# Rule S24. The program may read its environment, the library may not.
 FORBIDDEN_CALLS = re.compile(
     r"(?<![\w.>])(?:(?:::|std::)?(getenv|secure_getenv|dlopen|system|popen)"
     r"|(::listen|::bind|uv_listen|uv_\w+_bind))\s*\(")
 LIBRARY = ("base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/", "include/")
 
-# Rule S28: where users read about tokens.
+# Rule S28: the places where users read about tokens.
 TOKEN_WORDS = {"include/sheaf/value.h": "Not a secret and no proof of identity",
                "docs/locks.md": "no secret and no proof of identity"}
 
@@ -47,7 +47,7 @@ def exists(suite, name, tests, texts):
 
 
 def table(files):
-    """Every rule has its row, once and in order, and every test in it exists."""
+    """Every rule has its row, once and in order, and every test in the row exists."""
     texts = {file.path: file.text for file in files}
     if PAGE not in texts:
         yield "%s:1: there is no such page" % PAGE
@@ -70,7 +70,7 @@ def table(files):
 
 
 def calls(files):
-    """S24: nothing listens, loads code or asks the environment."""
+    """S24: nothing listens, loads code or reads the environment."""
     for file in files:
         if not file.is_cpp or not file.path.startswith(LIBRARY):
             continue
@@ -81,7 +81,7 @@ def calls(files):
 
 
 def tokens(files):
-    """S28: a token is no secret, and users are told so."""
+    """S28: a token is not a secret, and users are told so."""
     texts = {file.path: " ".join(file.text.split()) for file in files}
     for path, words in TOKEN_WORDS.items():
         if words not in texts.get(path, ""):

@@ -507,8 +507,8 @@ class Words(unittest.TestCase):
         code = "// A bulk\n// connection.\nclass HostLane {};\nint fencing_token;\n"
         good = ["bulk connection", "fencing token", "lane, lane"]
         self.assertEqual(self.glossary(good, code), [])
-        self.assertTrue(self.glossary(good[:2], code))  # a word of our own without a row
-        self.assertTrue(self.glossary(good + ["seam"], code))  # nobody uses it
+        self.assertTrue(self.glossary(good[:2], code))  # an own word without a row
+        self.assertTrue(self.glossary(good + ["seam"], code))  # not used anywhere
         self.assertTrue(self.glossary(["lane, seam"], code))
         self.assertTrue(self.glossary(["lane", "bulk connection"], code))  # the order
         self.assertTrue(self.glossary(["lane", "lane"], code))
@@ -538,7 +538,7 @@ struct A {
     LOCKED = "void f(A& a) { const sheaf::sync::MutexLock lock(a.mutex); a.add(); ++a.a; }\n"
 
     def messages(self, text, member=""):
-        """What is found in a tree of this text and of a class with this member more."""
+        """The messages about a tree with this text, and with this member added to a class."""
         with tempfile.TemporaryDirectory() as root:
             files = {"socket/a.h": self.HEADER % member,
                      "socket/a.cpp": '#include "socket/a.h"\n' + text}

@@ -5,7 +5,7 @@ import re
 
 FOLDERS = ["include", "base", "protocol", "socket", "node", "cluster", "client", "store", "cli",
            "samples", "bench", "tests", "docs", "cmake", ".ci"]
-# Where the product's code is, as beginnings of paths.
+# Where the product's code is: the beginnings of paths.
 PRODUCT = ("include/", "base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/",
            "cli/")
 CPP = (".cpp", ".h")
@@ -15,8 +15,8 @@ TEXT_NAMES = (".clang-format", ".clang-tidy", ".gitignore", "run", "LICENSE", "D
 
 
 class File:
-    """One file: `path` from the root with slashes, `text`, and `code` = text without comments and
-    with empty string literals, the same lines."""
+    """One file: `path` from the root with slashes, `text`, and `code`, which is the text without
+    comments, with empty string literals and the same lines."""
 
     def __init__(self, path, text):
         self.path = path
@@ -82,9 +82,9 @@ def strip(text):
 
 
 class Declaration:
-    """Something declared at namespace, class or enum scope. `kind` is type, function, field or
-    enumerator; `body`: it has one; `scope`: the names of the namespaces and classes around it,
-    `in_class`: the innermost of them is a class; lines count from 1."""
+    """A declaration at namespace, class or enum scope. `kind` is type, function, field or
+    enumerator. `body` is true if it has one. `scope` has the names of the namespaces and classes
+    around it; `in_class` is true if the innermost is a class. Lines count from 1."""
 
     def __init__(self, kind, head, lines, public, stack, body=False):
         self.kind, self.head, self.public, self.body = kind, head, public, body
@@ -116,7 +116,7 @@ def names_of(bare):
 
 
 def bare_head(head):
-    """`head` without template parameters and attributes in front."""
+    """`head` without template parameters and leading attributes."""
     head = head.strip()
     while PREFIX.match(head):
         head = PREFIX.sub("", head, count=1)
@@ -143,7 +143,7 @@ class Scanner:
     """Walks stripped code once and collects declarations. Thread rule: one use by one caller."""
 
     def __init__(self, code):
-        # Preprocessor lines (with their continuations) are no declarations.
+        # Preprocessor lines (with their continuations) are not declarations.
         self.code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*",
                            lambda m: "\n" * m.group(0).count("\n"), code, flags=re.M)
         self.found = []

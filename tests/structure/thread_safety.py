@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles the product's files that know base/mutex.h with clang's -Wthread-safety: a guarded
-member that is touched without its mutex is an error.
+"""Compiles the product's files that include base/mutex.h with clang's -Wthread-safety: access to a
+guarded member without its mutex is an error.
 
 thread_safety.py ROOT BUILD CLANG: BUILD holds compile_commands.json.
 """
@@ -42,8 +42,8 @@ def includes_and_definitions(words):
 
 
 def compile_headers(clang, headers, flags, folder):
-    """All headers together, compiled once for all files: most of what each of them consists of.
-    Returns the result as check() does, and the path of what was compiled."""
+    """All headers together, compiled once for all files, because they are most of each file.
+    Returns the result as check() does, and the path of the compiled header."""
     every, made = os.path.join(folder, "headers.h"), os.path.join(folder, "headers.pch")
     with open(every, "w", encoding="utf-8") as text:
         text.write("#pragma once\n" + "".join('#include "%s"\n' % h for h in headers))

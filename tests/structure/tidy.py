@@ -20,7 +20,7 @@ LEFT_OUT = ("tests/", "bench/", "build")
 
 
 def chosen(root, build, wanted):
-    """What is checked, each with a command to compile it."""
+    """The files to check, each with its compile command."""
     found = dict(compiled.commands(root, build))
     return {path: words for path, words in sorted(found.items())
             if not path.startswith(LEFT_OUT + ("..",))

@@ -8,7 +8,7 @@ from source import PRODUCT
 MAX_COLUMNS = 100
 GLOSSARY = "docs/glossary.md"
 
-# Words of our own, beside those of the field: each has a row in the glossary.
+# The project's own words, in addition to those of the field. Each has a row in the glossary.
 OWN_WORDS = [
     "baton", "bulk connection", "claim", "context", "crowd", "drive", "event log", "gap",
     "head", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
@@ -17,8 +17,8 @@ OWN_WORDS = [
     "segment", "sink", "slot", "tenure", "turn", "window", "work",
 ]
 
-# Words that were replaced by those of the field. No identifier and no file name has them; a word
-# of two is written with a blank.
+# Words that were replaced by those of the field. No identifier and no file name has them; a retired
+# term of two words is written with a blank.
 RETIRED_WORDS = [
     "board", "courtesy", "crowned", "deed", "dismiss", "finding session", "guest", "hub", "hurry",
     "let go", "looked at", "news", "other way", "pilot", "piloted", "roster", "seat", "seats",
@@ -48,7 +48,7 @@ RULE_OR_HEADING = re.compile(r"([\w/.-]+\.md), (?:([A-Z]\d+)|\"([^\"]+)\")")
 
 
 def members(files):
-    """A member of a class that a page names is a name in the code."""
+    """A class member that a page names exists in the code."""
     names = {name for file in files if file.is_cpp for name in re.findall(r"\w+", file.code)}
     for file in pages(files):
         for number, text in enumerate(file.lines, 1):
@@ -58,7 +58,7 @@ def members(files):
 
 
 def cited_rules(files):
-    """A numbered rule or a heading of a page that a comment cites is there."""
+    """A numbered rule or a heading of a page that a comment cites exists."""
     known = {f.path: f for f in files}
     for file in (f for f in files if f.is_cpp):
         for page, rule, heading in RULE_OR_HEADING.findall(re.sub(r"\n\s*//+", "", file.text)):
@@ -69,7 +69,7 @@ def cited_rules(files):
 
 
 def references(files):
-    """A file that a page or a comment names, and a heading that a link leads to, is there."""
+    """A file that a page or a comment names, and a heading that a link leads to, exists."""
     known = {f.path: f for f in files}
     names = {posixpath.basename(path) for path in known} | {
         path[len("include/"):] for path in known if path.startswith("include/")}
@@ -107,13 +107,13 @@ def words_of(name):
 
 
 def has_words(words, wanted):
-    """Whether the words of `wanted` stand in `words` one after the other."""
+    """True if the words of `wanted` are consecutive in `words`."""
     size = len(wanted)
     return any(words[i:i + size] == wanted for i in range(len(words) - size + 1))
 
 
 def retired_words(files, retired=None):
-    """Retired words do not come back in the identifiers and file names of the product."""
+    """Retired words do not return in the identifiers and file names of the product."""
     wanted = [word.split() for word in (RETIRED_WORDS if retired is None else retired)]
     for file in (f for f in files if f.is_cpp and f.path.startswith(PRODUCT)):
         names = [(1, file.path)]
@@ -127,7 +127,7 @@ def retired_words(files, retired=None):
 
 
 def constants(files):
-    """Constants are in snake_case as everything else, without a prefix."""
+    """Constants are in snake_case, as everything else, without a prefix."""
     for file in (f for f in files if f.is_cpp):
         for number, text in enumerate(file.code.split("\n"), 1):
             for name in re.findall(r"\bk[A-Z]\w*\b", text):
@@ -144,7 +144,7 @@ def glossary_rows(files):
 
 
 def glossary(files, own=None):
-    """Every word of our own has a row, all words of rows are used, rows are in order."""
+    """Every own word has a row, all words of rows are used, rows are in order."""
     own = OWN_WORDS if own is None else own
     rows = list(glossary_rows(files))
     known = {word for _, row in rows for word in row.split(", ")}
@@ -164,11 +164,11 @@ def glossary(files, own=None):
 
 
 def used_text(files):
-    """All words of the product and the pages, those of identifiers one by one."""
+    """All words of the product and the pages; identifiers are split into their words."""
     texts = []
     for file in files:
         if file.is_cpp and file.path.startswith(PRODUCT):
-            # Two words of a comment may stand on two lines.
+            # A term of two words may be split over two lines of a comment.
             text = re.sub(r"\n\s*//+", " ", file.text)
             texts.append(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).replace("_", " "))
         elif file.path.endswith(".md") and file.path != GLOSSARY:

@@ -1,7 +1,7 @@
 #pragma once
 
 // AnsweringServer: a server on a free port of 127.0.0.1 that answers as a test says, over UDP and
-// TCP at the same port, on a thread of its own until the object ends.
+// TCP on the same port, on its own thread until the object ends.
 //
 // Thread rule: the rules run on its thread, one after another; everything else belongs to the test.
 
@@ -27,9 +27,10 @@ namespace sheaf::test {
 class AnsweringServer {
  public:
   struct Rules {
-    // The answer to a datagram; none: silence. Each text is a datagram.
+    // The answer to a datagram: each text is a datagram, no text is silence.
     std::function<std::vector<std::string>(std::string_view)> datagram{};
-    // What a connection has sent so far, of which is taken what it answers. "" : silence.
+    // Takes the part of the connection's input that it answers, and returns the answer; "" is
+    // silence.
     std::function<std::string(std::string& input)> stream{};
     bool hangs_up = false;  // after the first answer
   };
@@ -51,7 +52,7 @@ class AnsweringServer {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:
-  // The number that the kernel gives for UDP may be taken for TCP.
+  // The port that the kernel gives for UDP may be in use for TCP.
   void open() {
     over_ = ::eventfd(0, EFD_CLOEXEC);
     for (int attempt = 0; attempt < 100; ++attempt) {
@@ -115,7 +116,7 @@ class AnsweringServer {
   int udp_ = -1;
   int tcp_ = -1;
   std::uint16_t port_ = 0;
-  std::map<int, std::string> connections_;  // what each has sent; of the thread while it runs
+  std::map<int, std::string> connections_;  // what each has sent; owned by the running thread
   std::thread thread_;
 };
 

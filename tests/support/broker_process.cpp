@@ -15,9 +15,10 @@
 #include <string_view>
 
 #include "store/plugin/sink.h"
+#include "tests/support/wait_for_condition.h"
 
-// Set by CMake: SHEAF_TEST_MOSQUITTO, SHEAF_TEST_PASSWD, SHEAF_TEST_PLUGIN and, when the plugin is
-// built with a sanitizer, SHEAF_TEST_PRELOAD (its runtime must be the first library in the broker).
+// Set by CMake: SHEAF_TEST_MOSQUITTO, SHEAF_TEST_PASSWD, SHEAF_TEST_PLUGIN and, if the plugin is
+// built with a sanitizer, SHEAF_TEST_PRELOAD (its runtime must be the broker's first library).
 
 namespace sheaf::test {
 namespace {
@@ -44,7 +45,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// One MQTT 5 CONNECT; true if any CONNACK comes back, a refusal for missing credentials included.
+// Sends one MQTT 5 CONNECT. True if any CONNACK comes back, even a refusal for missing credentials.
 bool answers_connect(std::uint16_t port) {
   static constexpr char connect_packet[] = "\x10\x0d\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x00";
   const OwnedDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -63,12 +64,12 @@ bool answers_connect(std::uint16_t port) {
 
 #ifdef SHEAF_TEST_PRELOAD
 // mosquitto 2.0.11 itself leaks the configuration of plugins and a bridge's resolved address. Only
-// their call stacks distinguish these leaks from others, and the fast unwinder does not see through
-// the broker.
+// call stacks distinguish these leaks from others, and the fast unwinder cannot see through the
+// broker.
 constexpr std::string_view leaks_of_the_broker = "leak:config__read\nleak:getaddrinfo\n";
 
-// What a broker with such a plugin needs in its environment. Settings for each listener leak more
-// of the configuration, and 2.0.21 has no names by which that could be told from other leaks.
+// The environment of a broker with such a plugin. Settings for each listener leak more of the
+// configuration, and 2.0.21 has no names that distinguish this from other leaks.
 std::vector<std::string> sanitizer_environment(const std::filesystem::path& folder,
                                                bool per_listener_settings) {
   const std::filesystem::path file = folder / "leaks";
@@ -119,7 +120,8 @@ void BrokerProcess::write_configuration() const {
   }
   std::ostringstream plugin;
   if (options_.plugin) {
-    plugin << "plugin " << SHEAF_TEST_PLUGIN << '\n';
+    plugin << "plugin " << (options_.forgets ? SHEAF_TEST_FORGETTING_PLUGIN : SHEAF_TEST_PLUGIN)
+           << '\n';
     for (const auto& [name, value] : options_.plugin_options) {
       plugin << "plugin_opt_" << name << ' ' << value << '\n';
     }
@@ -178,9 +180,8 @@ bool BrokerProcess::launch() {
   return wait_for_start([this] { return has_logged(" running\n"); });
 }
 
-// Mosquitto looks up the address of its bridge on a thread of glibc's, which a broker that ends in
-// its first moments frees the memory of: seen once, as a crash at the end of a test on a busy
-// machine.
+// Mosquitto looks up the address of its bridge on a glibc thread. A broker that ends in its first
+// moments frees that thread's memory, which crashed it once at the end of a test on a busy machine.
 void BrokerProcess::wait_for_lookup() const {
   const std::filesystem::path tasks = "/proc/" + std::to_string(pid()) + "/task";
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
@@ -198,6 +199,15 @@ int BrokerProcess::terminate() {
 }
 
 void BrokerProcess::hang_up() const { send(SIGHUP); }
+
+void BrokerProcess::forget() const {
+  if (!options_.forgets) throw std::logic_error("this broker keeps its store");
+  const std::size_t before = log().size();
+  hang_up();
+  wait_for_condition("the store is empty", [&] {
+    return log().find("forgetting: empty\n", before) != std::string::npos;
+  });
+}
 
 void BrokerProcess::restart() {
   expect_ended();

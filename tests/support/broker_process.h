@@ -20,23 +20,24 @@ struct BrokerOptions {
   // plugin_opt_NAME VALUE, repeated for each listener with per_listener_settings.
   std::vector<std::pair<std::string, std::string>> plugin_options;
   std::vector<std::pair<std::string, std::string>> users;  // name, password; empty = anonymous
-  // A file whose lines are the tokens of clients, which log in by K8S-SAT then and not otherwise
-  // (tests/support/token_plugin/token_plugin.cpp); empty = as `users` says.
+  // A file with a client token on each line. Clients must then log in with K8S-SAT
+  // (tests/support/token_plugin/token_plugin.cpp). Empty: `users` decides.
   std::string tokens;
-  bool tokens_twice = false;  // the broker asks for each token once more
+  bool tokens_twice = false;  // the broker asks for each token again
   std::string acl;            // an acl_file; empty = none
   std::string extra;          // further lines of mosquitto.conf
-  // Lines of each listener that make it one for TLS; empty = without TLS. Then nobody waits for a
-  // CONNACK.
+  // Lines for each listener that make it serve TLS; empty = without TLS. With TLS the start does
+  // not wait for a CONNACK.
   std::string tls;
-  // All of mosquitto.conf for a port, in the place of what the other members say; nobody waits for
-  // a CONNACK.
+  // Makes all of mosquitto.conf for a port, instead of the other members. The start then does not
+  // wait for a CONNACK.
   std::function<std::string(std::uint16_t port)> whole;
   unsigned listeners = 1;
   bool per_listener_settings = false;
-  bool plugin = true;   // false: a stock broker
-  bool sink = true;     // the bridge that never connects; without it requests get PUBACK 0x10
-  bool nodelay = true;  // set_tcp_nodelay
+  bool plugin = true;    // false: a stock broker
+  bool forgets = false;  // forget() can be called
+  bool sink = true;      // the bridge that never connects; without it requests get PUBACK 0x10
+  bool nodelay = true;   // set_tcp_nodelay
 };
 
 class BrokerProcess : public ServerProcess {
@@ -49,6 +50,7 @@ class BrokerProcess : public ServerProcess {
 
   int terminate();       // SIGTERM; returns the exit status, 128 + signal if a signal ended it
   void hang_up() const;  // SIGHUP: mosquitto reads its configuration again
+  void forget() const;   // returns when the store is empty, as after a restart
   void restart();        // after kill() or terminate(): the same ports and options
 
   // Starts the broker with a configuration it must refuse; returns its log.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Event logs of tests: one that wants no records, one that keeps them.
+// Event logs of tests: one that drops all records, one that keeps them.
 
 #include <string>
 #include <string_view>

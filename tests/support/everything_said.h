@@ -1,7 +1,7 @@
 #pragma once
 
-// EverythingSaid: all that a client says to its user and to the log, for tests that look in it for
-// what must not be there.
+// EverythingSaid: everything that a client reports to its user and to the log, for tests that
+// search it for text that must not appear.
 //
 // Thread rule: any thread.
 

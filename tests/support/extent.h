@@ -1,6 +1,6 @@
 #pragma once
 
-// How much a test tries that tries many: seeds, kills, rounds.
+// How much a test tries that makes many attempts: seeds, kills, rounds.
 
 #include <algorithm>
 #include <cstdint>

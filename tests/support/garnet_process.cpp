@@ -13,17 +13,17 @@ GarnetProcess::GarnetProcess(RespProcessOptions options)
 
 bool GarnetProcess::launch() {
   if (!is_installed(RespSoftware::garnet)) fail(not_installed(RespSoftware::garnet));
-  // Else .NET puts sockets for debuggers into the temporary folder, and leaves them there.
+  // Otherwise .NET puts sockets for debuggers into the temporary folder and leaves them there.
   spawn({command(), {"DOTNET_EnableDiagnostics=0"}});
   if (!wait_for_start([this] { return has_logged("Ready to accept connections"); })) return false;
   started_before_ = true;
   return true;
 }
 
-// The default device needs libaio. Without vector sets the migration of whole slots dies. A write
-// that waits for a migration keeps a thread, and so does a file that is written: where .NET begins
-// with a thread for each processor, a machine with two has none left for seconds, and the server
-// answers nobody.
+// The default device needs libaio. Without vector sets the migration of whole slots crashes. A
+// write that waits for a migration occupies a thread, and so does a write to a file. .NET begins
+// with one thread for each processor, so a machine with two has none left for seconds, and the
+// server answers no one.
 std::vector<std::string> GarnetProcess::command() const {
   std::vector<std::string> words = {*server_program(RespSoftware::garnet),
                                     "--port",

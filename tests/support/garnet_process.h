@@ -17,7 +17,7 @@ class GarnetProcess final : public RespProcess {
   // server's log if it does not start.
   explicit GarnetProcess(RespProcessOptions options = {});
 
-  // It has no second port.
+  // Garnet has no second port.
   std::uint16_t bus_port() const override { return port(); }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Logins for sessions that a test makes without a factory.
+// Logins for sessions that a test creates without a factory.
 
 #include <memory>
 #include <string_view>

@@ -43,7 +43,7 @@ bool MemcachedProcess::launch() {
   const auto add = [&](const std::vector<std::string>& words) {
     program.command.insert(program.command.end(), words.begin(), words.end());
   };
-  const std::string port = port_ == 0 ? "-1" : std::to_string(port_);  // -1: any free one
+  const std::string port = port_ == 0 ? "-1" : std::to_string(port_);  // -1: any free port
   if (options_.on_a_path) {
     std::filesystem::remove(path());
     add({"-s", path()});
@@ -71,7 +71,8 @@ bool MemcachedProcess::accepts() const {
   return accepted;
 }
 
-// The server writes its port into a file, which gets its name when it listens: "TCP INET: 40123".
+// The server writes its port into a file, which gets its name once the server listens: "TCP INET:
+// 40123".
 bool MemcachedProcess::read_port() {
   const std::ifstream in(folder() / "port", std::ios::binary);
   std::ostringstream text;
@@ -86,7 +87,7 @@ bool MemcachedProcess::read_port() {
 
 void MemcachedProcess::restart() {
   expect_ended();
-  // Somebody's outgoing connection may hold the port for a moment.
+  // An outgoing connection of another process may hold the port for a moment.
   start([this] { return launch(); }, [] {});
 }
 

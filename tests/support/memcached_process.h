@@ -23,10 +23,10 @@ struct MemcachedOptions {
   };
   LogIn log_in = LogIn::none;
   std::vector<std::pair<std::string, std::string>> users;  // name, password
-  std::vector<std::string> arguments;                      // further ones: {"-c", "4"}
+  std::vector<std::string> arguments;                      // more arguments: {"-c", "4"}
   std::string address = "127.0.0.1";                       // numeric, of this machine
-  std::uint16_t port = 0;                                  // 0: any free one
-  bool on_a_path = false;                                  // a Unix socket, and no port
+  std::uint16_t port = 0;                                  // 0: any free port
+  bool on_a_path = false;                                  // on a Unix socket, without a port
 };
 
 class MemcachedProcess : public ServerProcess {
@@ -37,7 +37,7 @@ class MemcachedProcess : public ServerProcess {
 
   std::uint16_t port() const { return port_; }
   std::string path() const { return (folder() / "s").string(); }  // with on_a_path
-  void restart();  // after kill(): empty, the same port and options
+  void restart();  // after kill(): empty, on the same port, with the same options
 
  private:
   void write_users() const;

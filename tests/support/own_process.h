@@ -11,9 +11,9 @@
 
 namespace sheaf::test {
 
-// True if the test may fork processes that start threads. ThreadSanitizer ends such a process when
-// an earlier test has started threads, if only those of libuv's pool. There, this runs the test
-// again in a new process, expects it to pass, and returns false: the test is over.
+// True if the test may fork processes that start threads. ThreadSanitizer ends such a process if an
+// earlier test has started threads, even only those of libuv's pool. In that case this runs the
+// test again in a new process, expects it to pass, and returns false: the test is over.
 inline bool may_fork() {
   constexpr auto in_own_process = "SHEAF_TEST_OWN_PROCESS";
   if (!thread_sanitized || std::getenv(in_own_process)) return true;

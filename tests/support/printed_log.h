@@ -1,7 +1,7 @@
 #pragma once
 
-// printed_log: a sink that writes records to standard error, so that they are in the output of a
-// test. tests/run.sh looks there for passwords.
+// printed_log: a sink that writes records to standard error, and so into the output of a test.
+// tests/run.sh searches that for passwords.
 //
 // Thread rule: any thread.
 

@@ -31,8 +31,8 @@ bool RedisProcess::launch() {
   return wait_for_start([this] { return has_logged("Ready to accept connections"); });
 }
 
-// A replica that a test starts wants its data now: a full synchronisation waits for no others.
-// Servers fail over when a test says so, not when the machine is slow.
+// Full synchronisation starts at once instead of waiting for other replicas. Servers fail over when
+// a test says so, not because the machine is slow.
 void RedisProcess::write_configuration() const {
   std::ofstream out(folder() / "redis.conf");
   out << "bind 127.0.0.1\n";

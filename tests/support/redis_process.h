@@ -1,7 +1,7 @@
 #pragma once
 
-// A real redis-server or valkey-server as a child process of a test. What differs between the two
-// is in the table of resp_software.h.
+// A real redis-server or valkey-server as a child process of a test. The table of resp_software.h
+// has the differences between the two.
 //
 // Thread rule: that of ServerProcess.
 
@@ -13,9 +13,9 @@ namespace sheaf::test {
 struct RedisOptions : RespProcessOptions {
   RespSoftware software = usual_software();  // or the other of the two
   std::uint16_t replica_of = 0;              // a port of 127.0.0.1; not in a cluster
-  std::vector<std::string> lines;       // further ones of redis.conf: "user reader on nopass +get"
-  std::vector<std::string> tls;         // the same: its port is one for TLS
-  std::vector<std::string> tls_beside;  // the same: it has one for TLS beside its port
+  std::vector<std::string> lines;       // more lines of redis.conf: "user reader on nopass +get"
+  std::vector<std::string> tls;         // likewise: its port serves TLS
+  std::vector<std::string> tls_beside;  // likewise: a TLS port in addition to its port
 };
 
 class RedisProcess final : public RespProcess {
@@ -25,7 +25,7 @@ class RedisProcess final : public RespProcess {
   explicit RedisProcess(RedisOptions options = {});
 
   std::uint16_t bus_port() const override { return bus_port_.number(); }
-  // With tls_beside.
+  // Only with tls_beside.
   std::uint16_t tls_port() const { return tls_port_.number(); }
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
 // ReservedPort: a free port of 127.0.0.1 for a server that is started, ended and started again. The
-// kernel gives a bound port to nobody who does not ask for it by its number, and lets a server that
-// sets SO_REUSEADDR listen on it all the same, because the reservation does not listen. As long as
-// no server does, connections are refused.
+// kernel gives a bound port only to a program that asks for it by number. A server that sets
+// SO_REUSEADDR can still listen on it, because the reservation does not listen. While no server
+// listens, connections are refused.
 //
 // Thread rule: one thread at a time.
 

@@ -24,7 +24,7 @@ using Words = RespConnection::Words;
 namespace {
 
 constexpr std::chrono::milliseconds short_node_timeout{2'000};
-// Redis gives up a failover after 5 s, and an election after 8 s with that time-out.
+// Redis gives up a failover after 5 s, and with this node timeout an election after 8 s.
 constexpr std::chrono::seconds failover_time{10};
 
 const TopologyNode& own_node(const TopologyView& view) {
@@ -53,7 +53,7 @@ protocol::resp::ParsedView parse(RespCluster::Form form, const KeptReply& reply,
   return parse_cluster_slots(reply.root(), from);
 }
 
-// What of the slots in a view is not as in the map.
+// Describes the slots in a view that differ from the map.
 std::string other_slots(const TopologyView& view, const SlotMap& map) {
   std::size_t same = 0;
   for (const SlotClaim& claim : view.claims) {
@@ -74,7 +74,7 @@ Words keys_in_slot(std::uint16_t slot, std::size_t most) {
   return {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(most)};
 }
 
-// Garnet writes its configuration to the disk after each such command.
+// Combines all slots in one command, since Garnet writes its configuration to disk after each.
 Words slot_ranges(const Words& state, std::span<const std::uint16_t> slots) {
   Words command = {"CLUSTER", "SETSLOTSRANGE"};
   command.insert(command.end(), state.begin(), state.end());
@@ -298,7 +298,8 @@ std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t to, std::size
   return move_keys(ask(from, keys_in_slot(slot, most)), from, to);
 }
 
-// REPLACE: what timed out before may have left keys on both sides, and clients used those here.
+// REPLACE, because a command that timed out may have left keys on both sides. Clients used the keys
+// on this side.
 std::size_t RespCluster::move_keys(const KeptReply& keys, std::size_t from, std::size_t to) {
   if (keys.root().size() == 0) return 0;
   Words move = {"MIGRATE", "127.0.0.1", std::to_string(server(to).port()), "", "0",
@@ -315,7 +316,8 @@ std::size_t RespCluster::move_keys(const KeptReply& keys, std::size_t from, std:
   return keys.root().size();
 }
 
-// Primaries that neither give nor get the slot hear of it by gossip; Redis also lets us tell them.
+// Primaries that neither give nor receive the slot learn of it by gossip; with Redis we can also
+// notify them directly.
 void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
   const Words command = {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)};
   const std::size_t from = owner(slot);
@@ -327,8 +329,8 @@ void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
   }
 }
 
-// A Garnet does not list a key that a client rewrites at another place at that very moment. What is
-// left behind is lost when the slot changes its owner, so there several passes must find nothing.
+// A Garnet does not list a key that a client rewrites elsewhere at that very moment. A key that is
+// left is lost when the slot changes its owner, so several passes must find no key on Garnet.
 void RespCluster::move_all_keys(std::size_t from, std::size_t to,
                                 std::span<const std::uint16_t> slots) {
   std::vector<Words> listings;
@@ -382,7 +384,7 @@ void RespCluster::cancel_atomic_migrations(std::size_t from) {
   if (reply.root().is_error() && !over) throw std::runtime_error(std::string(reply.root().text()));
 }
 
-// The server lists the latest one first.
+// The server lists the latest migration first.
 std::string RespCluster::end_of_atomic_migration(std::size_t from) {
   std::string state;
   std::string message;
@@ -403,15 +405,15 @@ std::string RespCluster::end_of_atomic_migration(std::size_t from) {
 
 // ---- servers
 
-// Servers give up a failover that takes too long, and no primary votes twice about the same shard
-// within two node timeouts: so that is short meanwhile, and the replica is asked again.
+// Servers give up a failover that takes too long, and a primary does not vote twice on one shard
+// within two node timeouts. So the timeout is short meanwhile, and the replica is asked again.
 void RespCluster::fail_over(std::size_t replica, std::string_view how) {
   Words command = {"CLUSTER", "FAILOVER"};
   if (!how.empty()) command.emplace_back(how);
   send_node_timeout(short_node_timeout);
   expect_ok(replica, command);
   auto asked = std::chrono::steady_clock::now();
-  // A Garnet was seen without its slots again when the servers agreed.
+  // A Garnet has been seen that lost its slots again after the servers agreed.
   const auto has_slots = [&] {
     const auto all = owners();
     return std::ranges::find(all, replica) != all.end();

@@ -1,7 +1,7 @@
 #pragma once
 
-// RespConnection: BlockingConnection for tests. What goes wrong is thrown (std::runtime_error), and
-// replies can be had as one line of text each.
+// RespConnection: BlockingConnection for tests. Errors are thrown as std::runtime_error, and each
+// reply is available as one line of text.
 //
 // Thread rule: one thread at a time.
 
@@ -33,7 +33,7 @@ class RespConnection {
   std::string text(std::initializer_list<protocol::resp::Argument> command) {
     return protocol::resp::reply_text(ask(command).root());
   }
-  // Sent in one piece; the replies in order.
+  // Sends all commands in one piece; returns the replies in order.
   std::vector<KeptReply> ask_all(const std::vector<Words>& commands) {
     std::vector<std::vector<protocol::resp::Argument>> all;
     for (const Words& words : commands) all.emplace_back(words.begin(), words.end());
@@ -45,7 +45,7 @@ class RespConnection {
     return replies;
   }
 
-  // The handshake of the product, up to its end.
+  // Carries out the product's handshake to its end.
   protocol::resp::Handshake greet(const protocol::resp::HandshakeOptions& options) {
     protocol::resp::Handshake handshake(options);
     handshake.begin();

@@ -17,12 +17,12 @@ namespace sheaf::test {
 
 struct RespProcessOptions {
   bool cluster = false;
-  // What clients must log in with. Without a user it is the password of the default user, without a
-  // password everyone may do everything.
+  // The login that clients need. Without a user it is the password of the default user; without a
+  // password every client may do everything.
   std::string user;
   std::string password;
-  bool persistent = false;             // what was written outlives a restart
-  std::vector<std::string> arguments;  // further ones
+  bool persistent = false;             // data outlives a restart
+  std::vector<std::string> arguments;  // more arguments
 };
 
 class RespProcess : public ServerProcess {
@@ -30,12 +30,12 @@ class RespProcess : public ServerProcess {
   virtual ~RespProcess() = default;
 
   std::uint16_t port() const { return port_.number(); }
-  // Where other servers of its cluster reach it.
+  // The port for other servers of its cluster.
   virtual std::uint16_t bus_port() const = 0;
   const RespProcessOptions& options() const { return options_; }
 
   using ServerProcess::terminate;
-  // After kill() or terminate(): the same options, and what it kept in its folder.
+  // After kill() or terminate(): the same options, and the contents of its folder.
   void restart() {
     expect_ended();
     start([this] { return launch(); }, [] {});
@@ -51,8 +51,8 @@ class RespProcess : public ServerProcess {
   RespProcess(std::string name, RespProcessOptions options)
       : ServerProcess(std::move(name)), options_(std::move(options)) {}
 
-  // On other ports, if those that were reserved are taken nevertheless. Returns when the server can
-  // be asked; throws std::runtime_error with its log.
+  // Starts the server, on other ports if another process has taken the reserved ones. Returns when
+  // the server answers; throws std::runtime_error with its log.
   void start_anywhere() {
     start([this] { return launch(); }, [this] { change_ports(); });
   }

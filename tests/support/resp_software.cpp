@@ -17,7 +17,7 @@
 namespace sheaf::test {
 namespace {
 
-// What CTest is told by a program that could not run.
+// The exit code by which CTest knows a skipped program.
 constexpr int skipped_program = 77;
 
 constexpr std::array table{
@@ -66,7 +66,7 @@ std::optional<RespSoftware> software_in(const char* variable_name) {
       table, [&](const SoftwareTraits& row) { return in_small_letters(row.name) == wanted; });
   if (found == table.end()) throw std::runtime_error(std::string(variable_name) + "=" + wanted);
   if (is_installed(found->software)) return found->software;
-  // As GoogleTest says it, which tests/run.sh repeats.
+  // Prints a skip in GoogleTest's form, which tests/run.sh repeats.
   std::printf("resp_software.cpp:1: Skipped\n%s\n", not_installed(found->software).c_str());
   std::fflush(stdout);
   std::_Exit(skipped_program);

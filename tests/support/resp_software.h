@@ -1,8 +1,8 @@
 #pragma once
 
 // The servers of the Redis protocol that tests start, as a table. Each is the program that its
-// variable names, or the one in PATH, /usr/bin or /usr/local/bin. A test of one that is not there
-// is skipped and says so:
+// variable names, or the one in PATH, /usr/bin or /usr/local/bin. A test of a server that is not
+// installed is skipped and says so:
 //
 //   if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
 //
@@ -20,21 +20,21 @@ struct SoftwareTraits {
   RespSoftware software;
   const char* name;      // in names of tests: "Redis"
   const char* program;   // "redis-server"
-  const char* named_by;  // the variable that may name another one
+  const char* named_by;  // the variable that may name another program
 };
 const SoftwareTraits& traits_of(RespSoftware software);
 
-// The path of its program.
+// The path of its program, if installed.
 std::optional<std::string> server_program(RespSoftware software);
 inline bool is_installed(RespSoftware software) { return server_program(software).has_value(); }
-// The sentence for a test that is skipped.
+// The sentence for a skipped test.
 std::string not_installed(RespSoftware software);
 
-// What a variable of the environment names, in small letters; nothing if it is not set. Ends the
-// whole program as skipped, with the sentence, if that is not there, and throws std::runtime_error
-// if there is no such software.
+// The software that an environment variable names, in lower case; nothing if the variable is not
+// set. Ends the whole program as skipped, with the sentence, if that software is not installed.
+// Throws std::runtime_error if no such software exists.
 std::optional<RespSoftware> software_in(const char* variable);
-// What tests of Redis run on: Redis, or what SHEAF_TEST_SOFTWARE names in its place, Valkey.
+// The software for tests of Redis: Redis, or Valkey if SHEAF_TEST_SOFTWARE names it.
 RespSoftware usual_software();
 
 }  // namespace sheaf::test

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file of rights in a folder that is gone with the object, and a broker that has it.
+// A file of rights in a folder that is removed with the object, and a broker that uses it.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ class RightsFile {
   RightsFile& operator=(const RightsFile&) = delete;
 
   std::string path() const { return folder_ / "rights.json"; }
-  // As an editor does it: the file is always whole.
+  // Replaces the file as an editor does, so the file is always whole.
   void write(std::string_view document) const {
     std::ofstream(folder_ / "new") << document;
     std::filesystem::rename(folder_ / "new", path());
@@ -51,8 +51,9 @@ inline std::size_t count_of(const std::string& log, std::string_view text) {
   return count;
 }
 
-// SIGHUP; returns when the broker has logged once more what it says of the new file.
-inline void reload(const BrokerProcess& broker, std::string_view logged = ", read again") {
+// Sends SIGHUP; returns when the broker has logged once more that it read the new file.
+inline void reload(const BrokerProcess& broker,
+                   std::string_view logged = "sheaf: rights reloaded from ") {
   const std::size_t before = count_of(broker.log(), logged);
   broker.hang_up();
   wait_for_condition(logged, [&] { return count_of(broker.log(), logged) > before; });

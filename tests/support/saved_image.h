@@ -1,6 +1,6 @@
 #pragma once
 
-// What a file of a store would hold, in memory: a journal is written into it, and a new engine is
+// The contents of a store's file, in memory. A journal is written into it, and a new engine is
 // restored from it.
 //
 // Thread rule: a plain value.
@@ -63,7 +63,7 @@ struct SavedImage {
     }
   }
 
-  // Polls all changes; the caller says whether they are saved.
+  // Polls all changes; the caller reports whether they are saved.
   void write(store::Journal& journal) {
     store::Change change;
     while (journal.poll(change)) apply(change);
@@ -83,7 +83,7 @@ struct SavedImage {
     journal.resume({clock.first, clock.second, {}});
   }
 
-  // Views of the row.
+  // The change refers to the row.
   static store::Change change_of(store::Change::Kind kind, const std::string& key,
                                  const SavedRow& row) {
     store::Change change{.kind = kind,

@@ -26,7 +26,8 @@ using protocol::resp::hash_slot;
 using protocol::resp::ReplyReader;
 using protocol::resp::slot_count;
 
-// A socket that listens at an address, and its port: any, if that is 0. -1 if it cannot.
+// Opens a socket that listens at an address, on `port` or, if that is 0, on any port, which it
+// stores there. Returns -1 on failure.
 int listen_at(const std::string& host, std::uint16_t& port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
@@ -53,7 +54,7 @@ bool begins_with(std::string_view command, std::string_view words) {
          (command.size() == words.size() || command[words.size()] == ' ');
 }
 
-// What clients send of their own accord.
+// Commands that clients send of their own accord.
 bool is_housekeeping(std::string_view command) {
   constexpr std::array own{"HELLO", "AUTH", "CLIENT", "INFO", "PING", "ASKING", "CLUSTER"};
   return std::ranges::any_of(own, [&](const char* word) { return begins_with(command, word); });
@@ -223,7 +224,7 @@ void ScriptedCluster::accept(std::size_t server) {
   connections_.push_back({.descriptor = descriptor, .server = server, .number = ++connected_});
 }
 
-// Until the next answer is due, in ms; -1: for ever.
+// The time until the next answer is due, in ms; -1: forever.
 int ScriptedCluster::wait_time() const {
   Clock::time_point next = Clock::time_point::max();
   for (const Connection& each : connections_) {

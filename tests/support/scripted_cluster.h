@@ -3,16 +3,16 @@
 // ScriptedCluster: servers of the Redis protocol in this process, whose answers a test writes byte
 // for byte.
 //
-// Without a script each greets, answers PING, and says in CLUSTER NODES that every member owns an
-// equal part of the slots, in their order; outsiders are servers that it does not name. GET is
-// answered by "SERVER/KEY", so a value says who has been asked; SET and DEL always succeed. No
-// server checks who owns a slot.
+// Without a script each server greets, answers PING, and says in CLUSTER NODES that every member
+// owns an equal part of the slots, in order; outsiders are servers that it does not name. GET is
+// answered with "SERVER/KEY", so a value says which server was asked; SET and DEL always succeed.
+// No server checks who owns a slot.
 //
-// A script is for the next commands of some server that begin with some words. The first script
+// A script is for the next commands of a server that begin with certain words. The first script
 // that fits and is not used up answers. Answers leave in the order of their commands, so a delayed
-// one holds up what comes after it on its connection.
+// answer holds up those after it on its connection.
 //
-// Thread rule: any thread. The servers have a thread of their own.
+// Thread rule: any thread. The servers run on their own thread.
 
 #include <chrono>
 #include <cstddef>
@@ -34,11 +34,11 @@ class ScriptedCluster {
   static constexpr std::size_t anyone = static_cast<std::size_t>(-1);
   static constexpr unsigned always = static_cast<unsigned>(-1);
 
-  // A part of an answer. The delay begins when the part before has left.
+  // A part of an answer. The delay begins when the previous part has been sent.
   struct Part {
     std::string bytes{};
     std::chrono::milliseconds delay{0};
-    bool close = false;  // the connection, after the bytes
+    bool close = false;  // closes the connection after the bytes
   };
   struct Received {
     std::size_t server = 0;
@@ -48,36 +48,36 @@ class ScriptedCluster {
   };
 
   using Hosts = std::vector<std::string>;
-  // One server for each of these addresses of this machine, on a free port, if asked for on the
-  // same one. The last ones are outsiders. Throws std::runtime_error.
+  // Starts one server for each of these addresses of this machine, on a free port, which they share
+  // if `one_port` is true. Throws std::runtime_error.
   explicit ScriptedCluster(const Hosts& members = Hosts(3, "127.0.0.1"),
                            const Hosts& outsiders = {}, bool one_port = false);
   ~ScriptedCluster();
   ScriptedCluster(const ScriptedCluster&) = delete;
   ScriptedCluster& operator=(const ScriptedCluster&) = delete;
 
-  // Whether a server can have this address here.
+  // True if a server can have this address here.
   static bool has_address(const std::string& host);
 
   std::size_t size() const { return servers_.size(); }
   const std::string& host(std::size_t server) const { return servers_.at(server).host; }
   std::uint16_t port(std::size_t server) const { return servers_.at(server).port; }
   std::string address(std::size_t server) const;
-  // 40 characters.
+  // Returns 40 characters.
   static std::string id(std::size_t server);
-  // Of these servers: redis://HOST:PORT,...
+  // The URI of these servers: redis://HOST:PORT,...
   std::string uri(const std::vector<std::size_t>& seeds) const;
 
   // ---- slots
-  // Of a member. The next one's is the one after its last.
+  // The first slot of a member. Its last slot is the one before the next member's first.
   std::uint16_t first_slot(std::size_t member) const;
-  // One whose slot belongs to a member; different for each number.
+  // A key whose slot belongs to a member; each number gives another key.
   std::string key(std::size_t member, unsigned number = 0) const;
-  // From now on CLUSTER NODES says that a server owns a slot, which came to it at the last.
+  // From now on CLUSTER NODES says that this server owns the slot, as the latest owner.
   void give(std::uint16_t slot, std::size_t server);
-  // From now on CLUSTER NODES has this name beside the address of a member.
+  // From now on CLUSTER NODES has this name next to the address of a member.
   void announce(std::size_t member, std::string name);
-  // From now on the owner of a slot says there that it is on its way to a server.
+  // From now on the owner of the slot says in CLUSTER NODES that it migrates to this server.
   void migrate(std::uint16_t slot, std::size_t server);
 
   // ---- scripts
@@ -86,7 +86,7 @@ class ScriptedCluster {
   void answer(std::size_t server, std::string command, std::string bytes, unsigned times = 1) {
     script(server, std::move(command), {{.bytes = std::move(bytes)}}, times);
   }
-  // No answer, and nothing after it on this connection.
+  // Sends no answer, and nothing after it on this connection.
   void keep_silent(std::size_t server, std::string command, unsigned times = 1) {
     script(server, std::move(command), {{.delay = std::chrono::hours(1)}}, times);
   }
@@ -94,9 +94,9 @@ class ScriptedCluster {
 
   // ---- what came
   std::vector<Received> log() const;
-  // Commands of users: neither greetings nor PING, ASKING and CLUSTER.
+  // Commands of users: no greetings, PING, ASKING or CLUSTER.
   std::vector<std::string> requests(std::size_t server) const;
-  // How many commands begin with these words.
+  // The number of commands that begin with these words.
   std::size_t count(std::size_t server, std::string_view command) const;
   // All commands, one list for each connection that had any.
   std::vector<std::vector<std::string>> conversations(std::size_t server) const;
@@ -107,7 +107,7 @@ class ScriptedCluster {
     std::uint16_t port = 0;
     int listener = -1;
     std::uint64_t epoch = 0;
-    std::string name{};  // that is announced
+    std::string name{};  // as announced
   };
   struct Script {
     std::size_t server = anyone;
@@ -140,7 +140,7 @@ class ScriptedCluster {
 
   std::vector<Server> servers_;
   std::size_t members_;
-  std::vector<Connection> connections_;  // the thread's own
+  std::vector<Connection> connections_;  // used only by the thread
   std::uint64_t connected_ = 0;
   int wake_ = -1;
   mutable std::mutex mutex_;

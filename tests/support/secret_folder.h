@@ -1,7 +1,7 @@
 #pragma once
 
 // A folder with a secret in a file, as Kubernetes mounts one: the file is a symbolic link through
-// `..data`, and a rotation swaps the folder that `..data` leads to.
+// `..data`, and a rotation changes the folder to which `..data` leads.
 //
 // Thread rule: one thread at a time.
 

@@ -21,7 +21,7 @@ namespace sheaf::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto start_time = std::chrono::seconds(60);  // sanitizer builds on a loaded machine
+constexpr auto start_time = std::chrono::seconds(60);  // for sanitizer builds on a loaded machine
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
@@ -46,8 +46,8 @@ ServerProcess::~ServerProcess() {
 }
 
 void ServerProcess::spawn(Program program) {
-  // Everything is prepared before fork(): the child of a threaded program may only make system
-  // calls.
+  // Everything is prepared before fork(), since the child of a threaded program may only make
+  // system calls.
   for (char** entry = environ; *entry != nullptr; ++entry) program.environment.emplace_back(*entry);
   const std::vector<char*> arguments = pointers(program.command);
   const std::vector<char*> environment = pointers(program.environment);
@@ -95,7 +95,7 @@ void ServerProcess::start(const std::function<bool()>& launch,
                           const std::function<void()>& before_retry) {
   const auto end = Clock::now() + start_time;
   while (!launch()) {
-    // The second is what Garnet says.
+    // The second text is Garnet's.
     const bool taken = has_logged("Address already in use") || has_logged("AddressAlreadyInUse");
     if (!taken) fail("did not start");
     if (Clock::now() > end) fail("the port stays taken");

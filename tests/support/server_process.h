@@ -1,9 +1,9 @@
 #pragma once
 
-// ServerProcess: a server as a child process of a test, with a temporary folder in which it runs
-// and a log there. It is gone with the object, and with the test process, however that ends. The
-// base of BrokerProcess, MemcachedProcess, RedisProcess and GarnetProcess, which know what to start
-// and when it is up.
+// ServerProcess: a server as a child process of a test, which runs and logs in a temporary folder.
+// The process ends with the object, and with the test process, however that ends. The base of
+// BrokerProcess, MemcachedProcess, RedisProcess and GarnetProcess, which know what to start and
+// when it is up.
 //
 // Thread rule: one thread at a time, and that thread must live as long as the server: Linux sends
 // the parent-death signal when the thread that forked ends.
@@ -26,7 +26,7 @@ class ServerProcess {
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ > 0; }
   const std::filesystem::path& folder() const { return folder_; }
-  // Everything the server has logged since the object was made.
+  // Everything that the server has logged since the object was constructed.
   std::string log() const;
 
   void kill();          // SIGKILL; returns when the process is gone
@@ -34,22 +34,23 @@ class ServerProcess {
   void resume() const;  // SIGCONT
 
  protected:
-  // `name` is that of the program, for sentences and the folder.
+  // `name` is the program's name, for messages and the folder.
   explicit ServerProcess(std::string name);
   ~ServerProcess();
 
   struct Program {
-    std::vector<std::string> command;        // its path and its arguments
-    std::vector<std::string> environment{};  // NAME=VALUE, in front of those of this process
+    std::vector<std::string> command;        // the program's path and its arguments
+    std::vector<std::string> environment{};  // NAME=VALUE, before those of this process
   };
   void spawn(Program program);
-  // Returns true when `up` holds, and false when the process has ended by itself. Throws
-  // std::runtime_error after 60 s, the process being killed.
+  // Returns true when `up` holds, and false when the process has ended on its own. After 60 s,
+  // kills the process and throws std::runtime_error.
   bool wait_for_start(const std::function<bool()>& up);
-  // Starts the server by `launch`, which calls the two above. A port that another process has taken
-  // leads to more attempts for 60 s, each after `before_retry`; every other failure is thrown.
+  // Starts the server with `launch`, which calls the two functions above. If another process has
+  // taken a port, tries again for 60 s, each time after `before_retry`. Throws on every other
+  // failure.
   void start(const std::function<bool()>& launch, const std::function<void()>& before_retry);
-  // Of the process that was started last.
+  // Searches the log of the last process started.
   bool has_logged(std::string_view text) const;
 
   int terminate();  // SIGTERM; returns the exit status, 128 + signal if a signal ended it
@@ -63,7 +64,7 @@ class ServerProcess {
 
   std::string name_;
   std::filesystem::path folder_;
-  std::size_t log_start_ = 0;  // where the log of the process that was started last begins
+  std::size_t log_start_ = 0;  // where the log of the last process started begins
   pid_t pid_ = -1;
 };
 

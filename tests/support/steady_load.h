@@ -1,7 +1,6 @@
 #pragma once
 
-// SteadyLoad: threads that call a client without a pause until they are told to stop, and note what
-// failed.
+// SteadyLoad: threads that call a client without a pause until stop(), and record failures.
 //
 // Thread rule: one thread makes and ends it.
 
@@ -27,7 +26,7 @@ class SteadyLoad {
   SteadyLoad(const SteadyLoad&) = delete;
   SteadyLoad& operator=(const SteadyLoad&) = delete;
 
-  // What failed, the first few.
+  // Returns the first few failures.
   std::vector<std::string> stop() {
     over_ = true;
     for (std::thread& thread : threads_) thread.join();

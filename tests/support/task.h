@@ -7,7 +7,7 @@
 
 namespace sheaf::test {
 
-// A coroutine that knows nothing of sheaf: it starts at once and fulfils a future.
+// A coroutine that does not know sheaf: it starts at once and fulfils a future.
 template <class T>
 class Task {
  public:
@@ -23,7 +23,7 @@ class Task {
     std::promise<T> promise_;
   };
   explicit Task(std::future<T> future) : future_(std::move(future)) {}
-  // Of the two one is called, once: waits, or gives the future away.
+  // Call one of the two, once: get() waits, future() gives the future away.
   T get() { return future_.get(); }
   std::future<T> future() { return std::move(future_); }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A folder of one test, which is gone with the object.
+// A folder of one test, which is removed with the object.
 //
 // Thread rule: any thread.
 
@@ -24,7 +24,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // The path of a file in it.
+  // The path of a file in the folder.
   std::string file(const std::filesystem::path& name) const { return (path_ / name).string(); }
 
  private:

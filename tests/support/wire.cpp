@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 namespace sheaf::test {
@@ -43,6 +45,23 @@ class TcpWire final : public Wire {
 };
 
 }  // namespace
+
+// The kernel's table has lines such as "  0: 0100007F:1F90 0100007F:C350 08 ...": addresses as
+// hexadecimal words, then the state. If the table changes while it is read, a line may be missing.
+bool has_connections(std::uint16_t port) {
+  char own[24];
+  static_cast<void>(std::snprintf(own, sizeof own, "%08X:%04X ", htonl(INADDR_LOOPBACK), port));
+  for (int reading = 0; reading < 2; ++reading) {
+    std::ifstream table("/proc/net/tcp");
+    for (std::string line; std::getline(table, line);) {
+      const std::size_t at = line.find(": ");
+      if (at == std::string::npos || line.compare(at + 2, 14, own) != 0) continue;
+      const std::string state = line.substr(at + 2 + 14 + 14, 2);
+      if (state == "01" || state == "08") return true;  // ESTABLISHED, CLOSE_WAIT
+    }
+  }
+  return false;
+}
 
 int connected_socket(std::uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

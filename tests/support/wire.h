@@ -23,6 +23,10 @@ class Wire {
   virtual std::optional<std::string> receive(std::chrono::milliseconds limit) = 0;
 };
 
+// True if the server on this port of 127.0.0.1 still has a connection, which its client may have
+// closed: then the server has not read the end of it.
+bool has_connections(std::uint16_t port);
+
 // A socket that is connected to the port of 127.0.0.1. Throws std::runtime_error if that fails.
 int connected_socket(std::uint16_t port);
 std::unique_ptr<Wire> connect_tcp(std::uint16_t port);

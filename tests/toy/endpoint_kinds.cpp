@@ -1,4 +1,4 @@
-// The table of a program with one kind more. It takes the place of the product's
+// The table of a program with one additional kind. It replaces the product's
 // (docs/design/0019-link-seams.md).
 //
 // Pure: no socket, clock, entropy, thread or callback.

@@ -1,6 +1,6 @@
 #pragma once
 
-// A server of toy:// on the loopback interface, with a thread and a map of its own.
+// A server of toy:// on the loopback interface, with its own thread and map.
 //
 // Thread rule: any thread.
 
@@ -22,7 +22,7 @@ class ToyServer {
   ToyServer& operator=(const ToyServer&) = delete;
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  // Closes the port and every connection; what was stored stays.
+  // Closes the port and every connection; stored values stay.
   void stop();
   // Opens the same port again.
   void start();
@@ -34,7 +34,7 @@ class ToyServer {
   };
 
   void serve();
-  // False: the client has left, or says what the protocol does not know.
+  // False: the client has left, or sent what the protocol does not know.
   bool read(Connection& connection);
   std::string reply(std::string_view line);
 

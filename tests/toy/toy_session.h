@@ -1,7 +1,7 @@
 #pragma once
 
-// A fourth kind of endpoint, as small as one can be: what toy:// speaks. A request is a line and a
-// reply is a line, in the order of the requests.
+// A fourth kind of endpoint, as small as possible: the protocol of toy://. A request is a line and
+// a reply is a line, in the order of the requests.
 //
 // | request       | reply                                    |
 // |---------------|------------------------------------------|
@@ -11,8 +11,8 @@
 // | remove KEY    | removed, or absent                       |
 // | ping          | pong                                     |
 //
-// A key has no blank, and neither key nor value has a line end. There are no versions, times to
-// live, watches or batches.
+// A key has no blank, and neither key nor value has a line end. The protocol has no versions, times
+// to live, watches or batches.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 

@@ -1,5 +1,5 @@
-// A kind of endpoint that the product does not know: this folder has its sessions and its row, and
-// a client of toy:// is opened and used like any other.
+// A kind of endpoint that the product does not know: this folder has its sessions and its table
+// row, and a client of toy:// is opened and used like any other.
 
 #include <gtest/gtest.h>
 

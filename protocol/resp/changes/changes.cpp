@@ -23,7 +23,7 @@ constexpr std::array<Argument, 1> give_up{"DISCARD"};
 constexpr std::array<Argument, 1> forget_watched{"UNWATCH"};
 
 constexpr std::string_view is_moving =
-    "TRYAGAIN the slot is on its way to another node, and transactions cannot follow";
+    "TRYAGAIN the slot is moving to another node, and transactions cannot follow it";
 
 bool counts(const Change& change) noexcept {
   return change.verb == Verb::increment || change.verb == Verb::decrement;

@@ -54,19 +54,19 @@ static_assert(std::ranges::is_sorted(rules, {}, &Rule::name));
 std::string_view reason_of(Why why) noexcept {
   switch (why) {
     case Why::login:
-      return "it changes the login or the protocol of a connection that others use, too";
+      return "it changes the login or the protocol of a connection that other requests share";
     case Why::transaction:
-      return "a transaction would take in the requests of others on the same connection";
+      return "a transaction would include other requests on the same connection";
     case Why::waits:
-      return "requests of others on the same connection would wait, too";
+      return "it would block other requests on the same connection";
     case Why::pushes:
       return "the server would send more than one reply";
     case Why::mode:
-      return "it changes how requests of others on the same connection are carried out";
+      return "it changes how other requests on the same connection are carried out";
     case Why::ends:
       break;
   }
-  return "it ends a connection that others use, too";
+  return "it ends a connection that other requests share";
 }
 
 bool equal_in_any_case(std::string_view given, std::string_view upper) noexcept {

@@ -71,7 +71,7 @@ std::optional<LocalError> bad_condition(const Operation& operation) {
     case Condition::if_version:
       if (!sets && !removes) return unsupported("only a set or a remove can have this condition");
       if (ValueVersion::parse(operation.version).empty()) {
-        return invalid("the version is none that was read from a server of the Redis protocol");
+        return invalid("the version was not read from a server of the Redis protocol");
       }
       return std::nullopt;
   }
@@ -120,7 +120,7 @@ std::optional<LocalError> bad_ttl(const Operation& operation) {
       if (operation.initial) return std::nullopt;
       [[fallthrough]];
     default:
-      return unsupported("only what creates a key or touches it has a time to live");
+      return unsupported("only an operation that creates or touches a key takes a time to live");
   }
 }
 
@@ -170,14 +170,14 @@ std::optional<LocalError> refusal_of(const Operation& operation, const ServerFac
   if (auto error = bad_verb(operation.verb)) return error;
   if (auto error = bad_condition(operation)) return error;
   if (auto error = bad_ttl(operation)) return error;
-  if (operation.ttl_left) return unsupported("a read does not tell how long its value lives");
+  if (operation.ttl_left) return unsupported("a read does not report how long its value lives");
   if (auto error = bad_keys(operation)) return error;
   if (auto error = bad_number(operation)) return error;
   if (!operation.fence.empty()) {
     return unsupported("servers of the Redis protocol do not check fencing tokens");
   }
   if (operation.flags != 0) {
-    return unsupported("servers of the Redis protocol keep no flags beside a value");
+    return unsupported("servers of the Redis protocol keep no flags with a value");
   }
   if (operation.value.size() > value_limit) {
     return too_large("the value", operation.value.size(), "value_limit", value_limit);

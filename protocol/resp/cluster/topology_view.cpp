@@ -56,9 +56,9 @@ class Builder {
 
   // Adds a node, or finds the one with its id; fills in `index`.
   Problem add(TopologyNode node, std::uint32_t& index) {
-    if (node.id.empty() || !is_word(node.id, max_id)) return wrong("an odd node id", node.id);
-    if (!is_word(node.host, max_host)) return wrong("an odd host", node.host);
-    if (!is_word(node.hostname, max_host)) return wrong("an odd host name", node.hostname);
+    if (node.id.empty() || !is_word(node.id, max_id)) return wrong("an invalid node id", node.id);
+    if (!is_word(node.host, max_host)) return wrong("an invalid host", node.host);
+    if (!is_word(node.hostname, max_host)) return wrong("an invalid host name", node.hostname);
     if (node.host.empty()) node.port = 0;
     if (!from_.id.empty() && node.id == from_.id) node.answering = true;
     const auto [found, is_new] =
@@ -74,7 +74,8 @@ class Builder {
   // Slots that are already listed stay with their node.
   Problem claim(std::uint32_t node, std::optional<std::uint16_t> first,
                 std::optional<std::uint16_t> last) {
-    if (!first || !last || *first > *last || *last >= slot_count) return "an odd range of slots";
+    if (!first || !last || *first > *last || *last >= slot_count)
+      return "an invalid range of slots";
     for (std::uint32_t slot = *first; slot <= *last; ++slot) {
       if (taken_.test(slot)) continue;
       taken_.set(slot);
@@ -110,7 +111,7 @@ Problem read_address(std::string_view text, const AnsweringNode& from, TopologyN
   const std::size_t colon = address.rfind(':');
   if (colon == address.npos) return wrong("an address without a port", all);
   const auto port = to_number<std::uint16_t>(parse_number(address.substr(colon + 1)));
-  if (!port) return wrong("an odd port", all);
+  if (!port) return wrong("an invalid port", all);
   const std::string_view ip = address.substr(0, colon);
   node.port = *port;
   // A server that has not met another one yet does not know its own address.
@@ -144,13 +145,13 @@ Problem read_migration(std::string_view text, std::uint32_t node, TopologyView& 
   const bool closed = text.ends_with(']');
   text = text.substr(1, text.size() - (closed ? 2 : 1));
   const std::size_t at = text.find('-');
-  if (!closed || at == text.npos) return wrong("an odd migration", all);
+  if (!closed || at == text.npos) return wrong("an invalid migration", all);
   const auto slot = to_number<std::uint16_t>(parse_number(text.substr(0, at)), slot_count);
   const std::string_view direction = text.substr(at, arrow);
   const std::string_view peer = text.substr(std::min(at + arrow, text.size()));
   if (!slot || (direction != "->-" && direction != "-<-") || peer.empty() ||
       !is_word(peer, max_id)) {
-    return wrong("an odd migration", all);
+    return wrong("an invalid migration", all);
   }
   view.migrations.push_back({node, *slot, direction == "-<-", std::string(peer)});
   return std::nullopt;
@@ -196,7 +197,7 @@ Problem read_node_line(std::string_view line, Builder& builder) {
   node.epoch = *epoch;
   node.answering = flags.myself;
   if (primary != "-") node.primary = primary;
-  if (!is_word(node.primary, max_id)) return wrong("an odd primary", node.primary);
+  if (!is_word(node.primary, max_id)) return wrong("an invalid primary", node.primary);
   if (auto problem = read_address(address, builder.from(), node)) return problem;
   std::uint32_t index = 0;
   if (auto problem = builder.add(std::move(node), index)) return problem;
@@ -230,7 +231,7 @@ Problem read_shard_node(const Value& fields, Builder& builder, TopologyNode& nod
   const std::string_view role_text = text_of(role);
   if (role_text != "master" && role_text != "primary" && role_text != "slave" &&
       role_text != "replica") {
-    return wrong("an odd role", role_text);
+    return wrong("an invalid role", role_text);
   }
   node.role = role_text == "master" || role_text == "primary" ? Role::primary : Role::replica;
   node.host = host_of(endpoint ? text_of(endpoint) : "?", ip, builder.from());
@@ -241,7 +242,7 @@ Problem read_shard_node(const Value& fields, Builder& builder, TopologyNode& nod
   }
   if (!port) return std::nullopt;  // it has no port of the kind that we want
   const auto number = to_number<std::uint16_t>(port->number());
-  if (!number) return wrong("an odd port of node", node.id);
+  if (!number) return wrong("an invalid port of node", node.id);
   node.port = *number;
   return std::nullopt;
 }
@@ -252,7 +253,7 @@ Problem read_shard(const Value& shard, Builder& builder) {
   if (!slots || !slots->is_aggregate() || !nodes || !nodes->is_aggregate()) {
     return "a shard without slots or nodes";
   }
-  if (slots->size() % 2 != 0) return "an odd range of slots";
+  if (slots->size() % 2 != 0) return "an invalid range of slots";
   std::vector<TopologyNode> read;
   for (const Value fields : *nodes) {
     if (read.size() == max_nodes) return "more nodes than slots";
@@ -289,9 +290,9 @@ Problem read_slot_node(const Value& fields, Builder& builder, TopologyNode& node
   const auto port = fields.at(1);
   const auto id = fields.at(2);
   const auto metadata = fields.at(3).value_or(Value());
-  if (!port || !(endpoint->is_text() || endpoint->is_null())) return "an odd node of a slot";
+  if (!port || !(endpoint->is_text() || endpoint->is_null())) return "an invalid node of a slot";
   const auto number = to_number<std::uint16_t>(port->number());
-  if (!number) return "an odd port of a node";
+  if (!number) return "an invalid port of a node";
   node.port = *number;
   node.host = host_of(text_of(endpoint), text_of(metadata.find("ip")), builder.from());
   const std::string_view hostname = text_of(metadata.find("hostname"));
@@ -303,7 +304,7 @@ Problem read_slot_node(const Value& fields, Builder& builder, TopologyNode& node
 
 // FIRST LAST PRIMARY [REPLICA...]
 Problem read_slot_range(const Value& range, Builder& builder) {
-  if (range.size() < 2) return "an odd range of slots";
+  if (range.size() < 2) return "an invalid range of slots";
   auto it = range.begin();
   const auto first = to_number<std::uint16_t>((*it++).number());
   const auto last = to_number<std::uint16_t>((*it++).number());

@@ -165,7 +165,7 @@ void Handshake::fail(std::string_view command, const Value& reply) {
   state_ = State::failed;
   if (!reply.is_error()) {
     failure_ = {Reason::protocol_error,
-                "the server broke the protocol: an odd reply to " + std::string(command)};
+                "the server broke the protocol: an unexpected reply to " + std::string(command)};
     return;
   }
   failure_ =

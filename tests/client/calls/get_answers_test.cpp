@@ -1,4 +1,4 @@
-// Values that are put aside and values that become strings at once make the same results.
+// Values that are stored first and values that become strings at once give the same results.
 
 #include "client/calls/get_answers.h"
 
@@ -86,7 +86,7 @@ TEST_F(GetAnswersTest, EntriesMadeAtAnyMomentAreTheSame) {
   }
 }
 
-// Of everything that a result can be, entries of old are made; there are fewer or more than wanted.
+// Makes old entries of every kind that a result can be, fewer or more than wanted.
 TEST_F(GetAnswersTest, EntriesOfOldBecomeTheSame) {
   for (const std::size_t old : {0u, 1u, 59u, 60u, 61u, 200u}) {
     for (std::size_t shift = 0; shift < 4; ++shift) {

@@ -1,5 +1,5 @@
 // Transcripts of ClaimPlan and SettlePlan: their commands, the answers and the results. Answers
-// take test::latency where the test does not let time pass itself.
+// take test::latency unless the test lets time pass.
 
 #include "client/compute/compute_plan.h"
 
@@ -67,12 +67,12 @@ class Claims : public testing::Test {
     plan.emplace(terms(leases), Deadline(0), Deadline(3s), Random(1).fork(), place);
     plan->start({});
   }
-  // The one command that is wanted now.
+  // The one command that the plan wants now.
   protocol::Operation command() {
     calls::Command command;
     EXPECT_TRUE(plan->poll_command(command));
-    EXPECT_EQ(command.route, "key");  // whatever the key of the operation, the node is the key's
-    EXPECT_FALSE(command.at_owner);   // a stand-in keeps value and guard together
+    EXPECT_EQ(command.route, "key");  // for any key of the operation, the node is this key's
+    EXPECT_FALSE(command.at_owner);   // a substitute keeps value and guard together
     calls::Command more;
     EXPECT_FALSE(plan->poll_command(more));
     time.on_request(now);
@@ -232,7 +232,7 @@ TEST_F(Claims, BehindTheGuardTheKeyIsReadAgainSinceAnotherMayHaveComputed) {
   complete(answer(Status::done));
   EXPECT_EQ(command().verb, Verb::get);
   complete(value("computed"));
-  const protocol::Operation removal = command();  // unheard
+  const protocol::Operation removal = command();  // it gets no answer
   EXPECT_EQ(removal.verb, Verb::remove);
   EXPECT_EQ(removal.key, "key:sheaf-lease");
   EXPECT_EQ(removal.condition, Condition::if_value);
@@ -354,7 +354,7 @@ class Settles : public testing::Test {
     plan.emplace(terms(by_lease), right(by_lease), std::move(made), 3s);
     plan->start({});
   }
-  // Computed elsewhere, from 1 s on.
+  // The value is computed elsewhere, from 1 s on.
   void begin_elsewhere(bool by_lease) {
     plan.emplace(terms(by_lease), right(by_lease), Deadline(1s));
     plan->start({});
@@ -431,7 +431,7 @@ TEST_F(Settles, BesideAGuardOnlyAnAbsentKeyIsStoredAndTheGuardGoesLast) {
   EXPECT_EQ(removal->verb, Verb::remove);
   EXPECT_EQ(removal->key, "key:sheaf-lease");
   EXPECT_EQ(removal->condition, Condition::if_value);
-  EXPECT_EQ(removal->value, "winner");  // whoever won the right
+  EXPECT_EQ(removal->value, "winner");  // the winner of the right
   plan->on_answer(0, answer(Status::done));
   ASSERT_TRUE(plan->done());
   EXPECT_EQ(plan->take_out().version.text, "7");

@@ -1,4 +1,4 @@
-// Who leads and who is told, call by call.
+// Which caller leads and which ones are notified, call by call.
 
 #include "client/compute/single_flight.h"
 
@@ -34,7 +34,7 @@ class Caller final : public SingleFlight::Member {
   const bool here_;
 };
 
-// Its right can be had as long as it is there.
+// It gives its right once, as long as it waits.
 class Offering final : public SingleFlight::Offer {
  public:
   std::optional<Right> give(Now) override {
@@ -147,7 +147,7 @@ TEST_F(Flights, AnOfferEndsWithItsLeader) {
   EXPECT_THAT(log, ElementsAre("second leads"));
 }
 
-// What is lost without each rule: see the room of the simulation.
+// The loss without each rule: see the room of the simulation.
 TEST_F(Flights, ARuleThatIsSwitchedOffIsMissing) {
   flights.set_controls({.tell_all = false, .pass_on = true, .lend = true});
   flights.join("key", first);

@@ -7,7 +7,7 @@
 namespace sheaf::client::discovery {
 namespace {
 
-// What becomes of an answer, which is taken if it differs.
+// Judges an answer, which is taken if it differs.
 std::string judged(FollowPlan& plan, const Found& found) {
   const auto verdict = plan.judge(found);
   if (!verdict) return verdict.error();
@@ -31,9 +31,9 @@ TEST(FollowPlan, TakesTheFirstServersAndThoseThatDiffer) {
 TEST(FollowPlan, AVersionNeverGoesBackwards) {
   FollowPlan plan;
   EXPECT_EQ(judged(plan, {a, 9}), "taken");
-  EXPECT_EQ(judged(plan, {b, 8}),
-            "the list of servers has version 8, and version 9 was seen before: an older list "
-            "changes nothing");
+  EXPECT_EQ(
+      judged(plan, {b, 8}),
+      "the list of servers has version 8, but version 9 was seen before: an older list is ignored");
   EXPECT_EQ(judged(plan, {a, 9}), "same");
   EXPECT_EQ(judged(plan, {b, 9}), "taken");
   EXPECT_EQ(judged(plan, {a, 10}), "taken");
@@ -43,9 +43,9 @@ TEST(FollowPlan, ALaterVersionOfTheSameServersRaisesTheBar) {
   FollowPlan plan;
   EXPECT_EQ(judged(plan, {a, 1}), "taken");
   EXPECT_EQ(judged(plan, {a, 5}), "same");
-  EXPECT_EQ(judged(plan, {b, 4}),
-            "the list of servers has version 4, and version 5 was seen before: an older list "
-            "changes nothing");
+  EXPECT_EQ(
+      judged(plan, {b, 4}),
+      "the list of servers has version 4, but version 5 was seen before: an older list is ignored");
 }
 
 TEST(FollowPlan, WhatCouldNotBeTakenIsTriedAgain) {

@@ -1,4 +1,4 @@
-// Transcripts of the register on memcached: what it asks for, answer by answer.
+// Transcripts of the register on memcached: what it requests, answer by answer.
 
 #include "client/list/cas_register.h"
 
@@ -31,7 +31,7 @@ class CasRegisterTest : public testing::Test {
     EXPECT_EQ(reg.poll_event().kind, Kind::done);
     return item;
   }
-  // Commits that; the commands stay to be answered.
+  // Commits that; the commands remain to be answered.
   std::pair<const calls::Command*, const calls::Command*> commit() {
     reg.commit(head, now.mono + 5s, now);
     const calls::Command& touch = wire.wants(Verb::touch, item);
@@ -92,10 +92,10 @@ TEST_F(CasRegisterTest, ThatSomebodyElseWasFasterIsLostAndTakesBackWhatWasAdded)
   EXPECT_EQ(wire.wants(Verb::remove, item).connection, 7u);
   wire.wants_nothing();
   reg.open(now.mono + 5s, now);
-  wire.wants(Verb::get, keys.head());  // what was known is not trusted
+  wire.wants(Verb::get, keys.head());  // it does not trust what it knew
 }
 
-// Answers that name no connection: the touch might go over another one than the commit.
+// The answers name no connection, so the touch might use another one than the commit.
 TEST_F(CasRegisterTest, WithoutAConnectionTheCommitWaitsForTheTouches) {
   wire.connection = 0;
   add_first();
@@ -173,7 +173,7 @@ TEST_F(CasRegisterTest, AKeyThatIsThereAlreadyMeansAnotherDraw) {
   wire.answer(b, Status::not_stored);
   EXPECT_EQ(reg.poll_event().kind, Kind::lost);
   wire.wants(Verb::remove, keys.item(first));
-  wire.wants_nothing();  // the other one is somebody else's
+  wire.wants_nothing();  // the other item belongs to someone else
   reg.open(now.mono + 5s, now);
   wire.answer(wire.wants(Verb::get, keys.head()), Status::absent);
   reg.poll_event();
@@ -251,9 +251,9 @@ class KnownHead : public CasRegisterTest {
     wire.answer(*swap, Status::done, "2");
     ASSERT_EQ(reg.poll_event().kind, Kind::done);
     reg.close(now.mono + 1s, now);
-    head.next = 0;  // what a head is stored with
+    head.next = 0;  // as a head is stored
   }
-  // Opens and closes again; whether the head was read, from `connection` at `version`.
+  // Opens and closes again. True if the head was read, from `connection` at `version`.
   bool reads(std::uint64_t connection, std::string_view version) {
     reg.open(now.mono + 5s, now);
     const bool opened = reg.poll_event().kind == Kind::done;
@@ -265,7 +265,7 @@ class KnownHead : public CasRegisterTest {
     reg.close(now.mono + 1s, now);
     return !opened;
   }
-  // An item of the list is not there: the known head may be an old one.
+  // An item of the list is missing, so the known head may be an old one.
   void doubt() {
     reg.open(now.mono + 5s, now);
     ASSERT_EQ(reg.poll_event().kind, Kind::done);

@@ -1,4 +1,4 @@
-// Which edits become a group, and how they come back or end.
+// Which edits form a group, and how they come back or end.
 
 #include "client/list/edit_queue.h"
 
@@ -23,7 +23,7 @@ class ListEditQueue : public testing::Test {
   EditRequest& push(std::size_t items, Deadline deadline = 10s) {
     return add({Edit::Kind::push, 0, std::vector<std::string>(items, "x")}, deadline);
   }
-  // Takes groups until no edit waits: the number of edits in each.
+  // Takes groups until no edit waits; returns the number of edits in each.
   std::vector<std::size_t> groups() {
     std::vector<std::size_t> sizes;
     while (queue.waiting()) {
@@ -32,7 +32,7 @@ class ListEditQueue : public testing::Test {
     }
     return sizes;
   }
-  // Of an edit that has ended without an outcome from the store.
+  // The outcome of an edit that has ended without one from the store.
   Outcome outcome_of(const EditRequest& request) {
     return request.outcome && !request.outcome->has_value() ? request.outcome->error().outcome
                                                             : Outcome::invalid;
@@ -114,7 +114,7 @@ TEST_F(ListEditQueue, OnlyLateEditsExpire) {
   EXPECT_FALSE(queue.group_late(now));
 }
 
-// The commit of a group counts for all of it, but an edit that has expired has its outcome.
+// The result of a commit applies to the whole group, but an edit that has expired has its outcome.
 TEST_F(ListEditQueue, AnEditThatExpiredDuringTheCommitKeepsItsOutcome) {
   const EditRequest& late = push(1, 1s);
   const EditRequest& in_time = push(1, 5s);

@@ -47,7 +47,7 @@ class Model {
     return plan.results;
   }
 
-  // What the register does after a commit: the garbage of the head before it.
+  // Does what the register does after a commit: removes the garbage of the head before it.
   void sweep() {
     for (const Garbage& each : head.garbage) {
       if (each.kind == Garbage::Kind::item) {
@@ -58,7 +58,7 @@ class Model {
     }
   }
 
-  // Whatever the store holds, the list has or its garbage names.
+  // Everything in the store is either named by the list or by its garbage.
   void expect_no_leftovers() const {
     std::size_t segments_named = head.segments.size();
     std::size_t items_named = head.length();

@@ -111,7 +111,7 @@ TEST(ListFormat, AForeignHeadIsOneSentence) {
   EXPECT_EQ(parse_head("").error(), "not a sheaf list (empty)");
 }
 
-// Whatever is accepted is exactly what would be written: no two spellings of one head.
+// Accepted bytes are exactly those that would be written: no head has two spellings.
 TEST(ListFormat, ChangedCutAndRandomBytesAreRefusedOrMeanThemselves) {
   Random random(2);
   int refused = 0;

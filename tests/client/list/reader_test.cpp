@@ -1,4 +1,4 @@
-// Transcripts of reads: what a reader asks for, answer by answer.
+// Transcripts of reads: what a reader requests, answer by answer.
 
 #include "client/list/reader.h"
 
@@ -63,8 +63,8 @@ TEST_F(ListReader, ReadsTheHeadTheSegmentsAndTheItems) {
   wire.wants_nothing();
 }
 
-// The store has lost its memory, and counts its ids from 1 again: the same head says nothing about
-// what its segments hold.
+// The store has lost its memory and counts its ids from 1 again, so the same head says nothing
+// about the contents of its segments.
 TEST_F(ListReader, SegmentsOfAnEarlierConnectionAreReadAgain) {
   read_head();
   read_segment({1, 2});
@@ -91,7 +91,7 @@ TEST_F(ListReader, ItemsOfAnEarlierConnectionAreReadAgain) {
   EXPECT_EQ(items(), (std::vector<std::string>{"new a", "new b", "new c"}));
 }
 
-// On one connection what was read stays true, whatever the head says by now.
+// Data read on one connection stays valid, even if the head has changed.
 TEST_F(ListReader, WhatWasReadOnTheSameConnectionIsNotReadAgain) {
   read_head();
   read_segment({1, 2});

@@ -1,4 +1,4 @@
-// Transcripts of the register on the state store: what it asks for, answer by answer.
+// Transcripts of the register on the state store: what it requests, answer by answer.
 
 #include "client/list/store_register.h"
 
@@ -18,7 +18,7 @@ using protocol::Status;
 using protocol::Verb;
 using Kind = RegisterEvent::Kind;
 
-// One list, whose lock and head a test answers for.
+// One list; the test answers for its lock and head.
 struct Played {
   explicit Played(std::uint64_t seed) : reg(keys, {}, Random(seed).fork()) {}
 
@@ -82,8 +82,8 @@ TEST(StoreRegister, LocksReadsClaimsAndCommitsOnTheConnectionOfTheLock) {
   list.wire.wants_nothing();
 }
 
-// A writer that died keeps its lock until the lease ends. Whoever waits asks again just after that
-// moment, however long its pauses have become.
+// A writer that died keeps its lock until the lease ends. A waiting writer asks again just after
+// that moment, no matter how long its pauses have become.
 TEST(StoreRegister, AWriterThatWaitsAsksAgainWhenTheLeaseOfADeadOneEnds) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,8 +1,8 @@
 #pragma once
 
-// Wire: the store at the other end of a list's register, writer or reader, played by a test: it
-// takes the commands and answers each as the test says, after test::latency if the test does not
-// let time pass itself.
+// Wire: the store at the other end of a list's register, writer or reader, played by a test. It
+// takes the commands and answers each as the test says, after test::latency unless the test lets
+// time pass.
 
 #include <gtest/gtest.h>
 
@@ -52,13 +52,13 @@ class Wire {
     completion.reason = reason;
     end(command, completion);
   }
-  // Time goes on to what the subject waits for.
+  // Advances the time to what the subject waits for.
   void wait() {
     now.mono = subject_.poll_deadline();
     subject_.on_deadline(now);
   }
 
-  std::uint64_t connection = 7;  // that answers
+  std::uint64_t connection = 7;  // the one that answers
   Now now{std::chrono::seconds(1'000), std::chrono::milliseconds(0)};
 
  private:

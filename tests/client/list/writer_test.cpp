@@ -135,7 +135,7 @@ TEST_F(ListWriter, AnEditThatFoundNothingInAnOldHeadBeginsAgain) {
   ask_for_lock();
 }
 
-// Of two edits in work one expires: the other begins again with a lock of its own.
+// One of two edits in progress expires: the other begins again with its own lock.
 TEST_F(ListWriter, AnEditBesideOneThatExpiresBeginsAgain) {
   EditRequest brief;
   EditRequest patient;
@@ -175,7 +175,7 @@ TEST_F(ListWriter, AnEditBesideOneThatIsCancelledBeginsAgain) {
   EXPECT_FALSE(writer.idle());
 }
 
-// The others of its group, and the commit, go on.
+// The other edits of its group, and the commit, continue.
 TEST_F(ListWriter, AnEditThatIsCancelledAfterItsCommitWasSentIsUnknown) {
   EditRequest cancelled;
   EditRequest patient;
@@ -259,7 +259,7 @@ TEST_F(ListWriter, APushGoesOnAfterASegmentThatStaysMissing) {
   EXPECT_EQ(push.outcome->value().length, 42u);
 }
 
-// One of several edits may be what the store refuses; the others must not suffer from it.
+// The store may refuse only one of several edits; the others must not suffer from it.
 TEST_F(ListWriter, AfterARefusalTheEditsOfAGroupAreTriedOneByOne) {
   EditRequest good;
   EditRequest bad;

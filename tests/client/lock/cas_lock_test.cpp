@@ -1,5 +1,5 @@
-// Transcripts of a lock where versions are compared, not values: what is asked of memcached to
-// take, keep and give back its key, and what a guard's reads and writes compare.
+// Transcripts of a lock on an endpoint that compares versions, not values: what the plan requests
+// from memcached to take, keep and give back its key, and what a guard's reads and writes compare.
 
 #include <gtest/gtest.h>
 
@@ -261,7 +261,7 @@ TEST_F(MillisecondPlanTest, WhereServersCountMillisecondsALockLivesForItsLease) 
   EXPECT_EQ(it.wants().operation.ttl, 10s);
 }
 
-// Answers that name no connection: a version holds on all of them.
+// The answers name no connection, so a version holds on all of them.
 TEST_F(CasPlanTest, WithoutAConnectionALockOutlivesTheOneThatItWasTakenOn) {
   it.connection = 0;
   it.wants();
@@ -292,7 +292,7 @@ TEST_F(CasPlanTest, ALossWhileARenewalIsUnderWayGivesBackWhatItMayHaveLeft) {
   plan.on_deadline(it.now());
   EXPECT_EQ(plan.loss()->reason, Reason::timed_out);
   EXPECT_EQ(next(), "get");
-  socket::Completion late;  // of the renewal
+  socket::Completion late;  // for the renewal
   late.answered = true;
   late.reply.version = "6";
   late.connection = 7;
@@ -301,7 +301,7 @@ TEST_F(CasPlanTest, ALossWhileARenewalIsUnderWayGivesBackWhatItMayHaveLeft) {
   EXPECT_TRUE(it.wants_nothing());
 }
 
-// A server that was stopped may have stored it with a clock that stood still.
+// A server that was stopped may have stored it with a clock that had stopped, too.
 TEST_F(CasPlanTest, WhatWasAnsweredSlowlyIsStoredOnceMore) {
   it.wants();
   it.at(1000s + 101ms);
@@ -325,7 +325,7 @@ TEST_F(CasPlanTest, WhatWasAnsweredSlowlyIsStoredOnceMore) {
   EXPECT_EQ(plan.tenure()->token, "6");
 }
 
-// Servers before 1.6.13 do not return the version of what was stored.
+// Servers before 1.6.13 do not return the version of a stored value.
 TEST_F(CasPlanTest, AVersionThatWasNotReturnedIsRead) {
   it.wants();
   it.at(1000s + 5ms);

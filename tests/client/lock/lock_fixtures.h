@@ -1,7 +1,7 @@
 #pragma once
 
-// What transcripts of locks begin with, whatever the endpoint compares: a plan that has just asked,
-// and a tenure that is held.
+// The start of transcripts of locks, for any kind of comparison: a plan that has just asked, and a
+// tenure that is held.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ inline client::lock::LockTerms lock_terms(bool patient) {
 
 class AskingTest : public testing::Test {
  protected:
-  // `version`: of the SET that gets the lock in hold().
+  // `version` is that of the SET that gets the lock in hold().
   AskingTest(client::lock::LockTerms terms, std::string_view version)
       : plan(std::move(terms), release_backoff, Seed{}), it(plan), version_(version) {
     plan.start(it.now());

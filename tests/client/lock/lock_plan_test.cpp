@@ -1,4 +1,4 @@
-// Transcripts of the pure plans behind a lock: what they ask for, answer by answer.
+// Transcripts of the pure plans of a lock: what they request, answer by answer.
 
 #include "client/lock/lock_plan.h"
 
@@ -159,7 +159,7 @@ TEST_F(LockPlanTest, AGrantWithoutAUsableVersionIsNoLock) {
   EXPECT_EQ(it.wants().operation.verb, Verb::remove);
 }
 
-// The store counts its lease from no moment before the request; from which one nobody knows.
+// The store does not count its lease from before the request. The exact moment is unknown.
 TEST_F(LockPlanTest, ALeaseCountsFromTheRequestHoweverLateTheAnswerComes) {
   it.wants();
   it.at(1000s + 400ms);

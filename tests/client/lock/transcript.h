@@ -1,7 +1,7 @@
 #pragma once
 
-// Carries out a procedure by hand, answer by answer, for tests of pure plans. Answers take
-// test::latency where the test does not say when they come.
+// Runs a procedure by hand, answer by answer, for tests of pure plans. Answers take test::latency
+// unless the test says when they come.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class Transcript {
  public:
   explicit Transcript(Plan& plan) : plan_(plan) {}
 
-  // The next command; fails the test if there is none.
+  // The next command; fails the test if there is no command.
   const client::calls::Command& wants() {
     EXPECT_TRUE(plan_.poll_command(command_)) << "wants nothing";
     time_.on_request(now_.mono);
@@ -42,14 +42,14 @@ class Transcript {
     done.reason = reason;
     end(done);
   }
-  // Time goes on to what the plan waits for.
+  // Advances the time to what the plan waits for.
   Deadline wait() {
     at(plan_.poll_deadline());
     plan_.on_deadline(now_);
     return now_.mono;
   }
 
-  std::uint64_t connection = 7;  // that carries the answers
+  std::uint64_t connection = 7;  // the one that carries the answers
 
  private:
   void end(socket::Completion& done) {

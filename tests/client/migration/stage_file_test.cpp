@@ -1,4 +1,4 @@
-// The file that tells programs the stage of a migration.
+// The file from which programs learn the stage of a migration.
 
 #include "client/migration/stage_file.h"
 
@@ -43,16 +43,16 @@ TEST(MigrationFile, AStageAloneIsEnough) {
 }
 
 TEST(MigrationFile, WhatCannotBeUnderstoodIsNamed) {
-  EXPECT_EQ(wrong("[]"), "it is no JSON object");
+  EXPECT_EQ(wrong("[]"), "it is not a JSON object");
   EXPECT_EQ(wrong("{}"), "it names no stage");
   EXPECT_EQ(wrong("{\"stage\": 1}"), "it names no stage");
-  EXPECT_EQ(wrong("{\"stage\": \"Mirror\"}"), "it names a stage that there is not");
-  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"from\": \"c1\"}"), "from is no list of servers");
-  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"to\": [1]}"), "to is no list of servers");
+  EXPECT_EQ(wrong("{\"stage\": \"Mirror\"}"), "it names an unknown stage");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"from\": \"c1\"}"), "from is not a list of servers");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"to\": [1]}"), "to is not a list of servers");
   EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"settle\": 10}"),
-            "settle is no duration such as \"10s\"");
+            "settle is not a duration such as \"10s\"");
   EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"settle\": \"0s\"}"),
-            "settle is no duration such as \"10s\"");
+            "settle is not a duration such as \"10s\"");
   EXPECT_NE(wrong("{\"stage\": \"mirror\""), "");
 }
 
@@ -110,7 +110,7 @@ TEST(MigrationFile, ALinkIsFollowedAndWhatIsNoFileStays) {
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(write_migration(pipe, {}).error().text,
-            "the migration file " + pipe + ": it is no regular file");
+            "the migration file " + pipe + ": it is not a regular file");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 

@@ -1,4 +1,4 @@
-// What a write on two fleets comes to, and what two fleets have answered.
+// The result of a write on two fleets, and what two fleets have answered.
 
 #include "client/migration/write_progress.h"
 

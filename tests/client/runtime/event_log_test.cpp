@@ -1,4 +1,4 @@
-// Which records reach the sink: those of a level, and of operations not more than a rate.
+// Which records reach the sink: those of a level, and those of operations up to a rate.
 
 #include "client/runtime/event_log.h"
 
@@ -52,7 +52,7 @@ TEST(EventForwarder, RecordsHaveTheTimeAndThoseBelowTheLevelDoNotCome) {
 TEST(EventForwarder, BeyondTheRateOperationsAreLeftOutAndCountedAndHealthComes) {
   Sink sink(LogLevel::info, 5);
   for (int i = 0; i < 1'000; ++i) sink.record(LogLevel::warning, Outcome::not_sent, "refused");
-  // A second may have turned meanwhile.
+  // A new second may have begun meanwhile.
   EXPECT_GE(sink.records.size(), 5u);
   EXPECT_LE(sink.records.size(), 30u);
   const std::size_t before = sink.records.size();

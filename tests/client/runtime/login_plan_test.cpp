@@ -14,7 +14,7 @@ protocol::SharedLogin login(std::string_view password) {
   return protocol::make_login("user", password);
 }
 
-// A plan, and the time: `wall` runs with `mono`, from somewhere else.
+// A plan and the time: `wall` runs with `mono`, from another start.
 struct Scene {
   explicit Scene(Kind kind) : plan(kind) {}
 
@@ -26,13 +26,13 @@ struct Scene {
     return plan.on_answer(login(password), life ? std::optional(now.wall + *life) : std::nullopt,
                           now);
   }
-  // A connection is made, and gets the password.
+  // Makes a connection, which gets the password.
   void connect(std::string_view password, std::optional<milliseconds> life = std::nullopt) {
     EXPECT_TRUE(plan.on_connect(now));
     EXPECT_EQ(plan.take_asking(), Need::connect);
     EXPECT_TRUE(answer(password, life));
   }
-  // Time passes until the plan wants to be called.
+  // Lets time pass until the plan wants to be called.
   void wait() {
     ASSERT_NE(plan.next(), never);
     ASSERT_GE(plan.next(), now.mono);
@@ -82,7 +82,7 @@ TEST(LoginPlan, AnotherContentOfAFileIsForAll) {
   EXPECT_EQ(s.plan.take_asking(), Need::renewal);
   EXPECT_TRUE(s.answer("three"));
   EXPECT_EQ(s.plan.take_publication(), Publish::for_all);
-  s.plan.on_change();  // touched
+  s.plan.on_change();  // the file was touched
   EXPECT_EQ(s.plan.take_asking(), Need::renewal);
   EXPECT_TRUE(s.answer("three"));
   EXPECT_EQ(s.plan.take_publication(), Publish::nothing);

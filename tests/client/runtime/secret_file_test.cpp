@@ -57,12 +57,12 @@ TEST_F(SecretFileTest, WhatCannotBeReadIsSaidInOneSentenceWithItsPath) {
   write(p, std::string(SecretFile::most_bytes + 1, 'x'));
   EXPECT_EQ(text_of(file), "error: password_file " + p + ": has more than 64 KiB");
   SecretFile folder("token_file", folder_.string());
-  EXPECT_EQ(text_of(folder),
-            "error: token_file " + folder_.string() + ": is no file that can be read as a whole");
+  EXPECT_EQ(text_of(folder), "error: token_file " + folder_.string() +
+                                 ": is not a file that can be read as a whole");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   SecretFile pipe("token_file", path("pipe").string());
   EXPECT_EQ(text_of(pipe), "error: token_file " + path("pipe").string() +
-                               ": is no file that can be read as a whole");
+                               ": is not a file that can be read as a whole");
 }
 
 TEST_F(SecretFileTest, AFileThatIsWrittenOrRenamedOverHasChanged) {
@@ -83,7 +83,7 @@ TEST_F(SecretFileTest, AFileThatIsWrittenOrRenamedOverHasChanged) {
   EXPECT_TRUE(file.changed());
 }
 
-// Its times may not tell: a file that was just written is read again, whatever they say.
+// The times of a file may not show a change, so a file that was just written is always read again.
 TEST_F(SecretFileTest, AFileThatWasJustWrittenIsNotTrustedYet) {
   write(path("p"), "one");
   SecretFile file("password_file", path("p"));

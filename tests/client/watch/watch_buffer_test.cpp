@@ -28,7 +28,8 @@ std::string seconds(WatchBuffer::Time time) {
       std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count());
 }
 
-// All that is held, one word each: "a=1", "a-" (deleted), "a?" (changed), "a[1-9]" (gap), "a!".
+// Everything that is held, one word each: "a=1", "a-" (deleted), "a?" (changed), "a[1-9]" (gap),
+// "a!".
 std::string drain(WatchBuffer& buffer, int now) {
   std::string all;
   while (const auto next = buffer.pop(at(now))) {
@@ -61,7 +62,7 @@ TEST(WatchBuffer, BeyondItTheNewestOfEachKeyIsKeptAndTheRestIsAGap) {
   buffer.push(set("b", "1"), at(3));
   buffer.push(set("a", "3"), at(4));
   buffer.push(set("a", "4"), at(5));
-  EXPECT_EQ(drain(buffer, 9), "a=1 a[2-9] a=4 b=1");  // of b nothing was left out
+  EXPECT_EQ(drain(buffer, 9), "a=1 a[2-9] a=4 b=1");  // nothing of b was left out
 }
 
 TEST(WatchBuffer, NothingOvertakesWhatIsKept) {

@@ -1,5 +1,5 @@
 // WatchKey by transcript: what it sends and reports, answer by answer. Answers take test::latency
-// where the test does not let time pass itself.
+// unless the test lets time pass.
 
 #include "client/watch/watch_key.h"
 
@@ -42,7 +42,7 @@ class KeyTest : public testing::Test {
     answers.on_request(time);
     return next;
   }
-  // The moment of the answer to what was sent.
+  // The moment of the answer to the last request.
   Now answered() {
     time = answers.of_answer(time);
     return now();
@@ -77,7 +77,7 @@ class KeyTest : public testing::Test {
     reads("a", "5:0:s");
     reported.clear();
   }
-  // The line goes at `from`, comes back and is registered again at `until`.
+  // The line is lost at `from`, comes back, and the key is registered again at `until`.
   void blind(Deadline from, Deadline until) {
     time = from;
     key.on_line_down(now());
@@ -129,7 +129,7 @@ TEST_F(KeyTest, ADeletionMayCarryTheVersionOfTheValueThatIsGone) {
   settle();
   deleted("5:0:s");
   deleted("5:0:s");
-  set("a", "5:0:s");  // a late copy of what is gone
+  set("a", "5:0:s");  // a late copy of the deleted value
   EXPECT_EQ(take(), Lines{"deleted @5:0:s"});
   set("b", "6:0:s");
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
@@ -150,7 +150,7 @@ TEST_F(KeyTest, ANotificationOvertakesTheAnswerToItsRegistration) {
   set("b", "6:0:s");
   report(key.on_watching(now()));
   reads("b", "6:0:s");
-  EXPECT_EQ(take(), (Lines{"set b @6:0:s", "current b @6:0:s"}));  // for those who hear of changes
+  EXPECT_EQ(take(), (Lines{"set b @6:0:s", "current b @6:0:s"}));  // for those who want changes
 }
 
 TEST_F(KeyTest, ANotificationThatOvertakesAReadIsNotUndoneByIt) {
@@ -160,7 +160,7 @@ TEST_F(KeyTest, ANotificationThatOvertakesAReadIsNotUndoneByIt) {
   set("b", "6:0:s");
   found("a", "5:0:s");
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
-  reads("b", "6:0:s");  // whoever waits is reported from a new read
+  reads("b", "6:0:s");  // reported to the waiting watcher from a new read
   EXPECT_EQ(take(), Lines{"current b @6:0:s"});
 }
 
@@ -172,7 +172,7 @@ TEST_F(KeyTest, AbsentWhileASetWasHeardIsReadAgain) {
   set("b", "6:0:s");
   found(std::nullopt);
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
-  reads(std::nullopt);  // nothing was heard meanwhile: that is the truth, and nobody said so
+  reads(std::nullopt);  // without a notification meanwhile: this is true, and unannounced
   EXPECT_EQ(take(), (Lines{gap(sure, time), "deleted", "current"}));
 }
 
@@ -255,11 +255,11 @@ TEST_F(KeyTest, ARegistrationThatWasCutOffAfterItsFirstNotificationLeavesAGap) {
   EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s", "gap 13-20", "set d @11:0:s"}));
 }
 
-// The store lost its memory and its clock went back: what it says now holds.
+// The store lost its memory and its clock went back. Its present answers count.
 TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
   settle();
   blind(10ms, 20ms);
-  set("b", "2:0:s");  // older than all that is known, before the first read
+  set("b", "2:0:s");  // older than all known versions, before the first read
   reads("b", "2:0:s");
   set("c", "3:0:s");
   EXPECT_EQ(take(), (Lines{"gap 10-20", "set b @2:0:s", "set c @3:0:s"}));
@@ -269,7 +269,7 @@ TEST_F(KeyTest, AnOlderNotificationDuringTheFirstReadAfterAGapIsLookedInto) {
   settle();
   blind(10ms, 20ms);
   ASSERT_EQ(send(), Request::read);
-  set("c", "3:0:s");  // its place is not known yet
+  set("c", "3:0:s");  // its order is not known yet
   found("b", "2:0:s");
   reads("c", "3:0:s");
   EXPECT_EQ(take(), (Lines{"gap 10-20", "set b @2:0:s", "set c @3:0:s"}));
@@ -335,7 +335,7 @@ TEST_F(KeyTest, AnAuditFindsWhatNobodyAnnounced) {
   EXPECT_EQ(take(), (Lines{gap(sure, time), "set b @6:0:s"}));
 }
 
-// The node looked at the key when the read came, and the answer was on its way for long.
+// The node looked at the key when the read arrived, and the answer took long to come back.
 TEST_F(KeyTest, AChangeThatWasLostWhileAnAnswerWasOnItsWayIsInTheGap) {
   settle();
   time = key.poll_deadline();
@@ -443,7 +443,7 @@ TEST_F(KeyTest, WhoeverComesAfterTheLastHasLeftHearsOfNoGap) {
 
 // ---- nodes that say less
 
-// All that is said is that the key was touched, once until it is read again.
+// The node only reports that the key was touched, once until it is read again.
 TEST_F(KeyTest, ATouchedKeyIsReadAndItsStateReported) {
   settle();
   notified(Notified::touched, std::nullopt, {});
@@ -453,7 +453,7 @@ TEST_F(KeyTest, ATouchedKeyIsReadAndItsStateReported) {
   reads(std::nullopt);
   EXPECT_EQ(take(), (Lines{"set b @another", "deleted"}));
   notified(Notified::touched, std::nullopt, {});
-  reads(std::nullopt);  // there and gone again
+  reads(std::nullopt);  // it existed and is gone again
   EXPECT_EQ(take(), Lines{});
 }
 
@@ -475,7 +475,7 @@ class PolledKeyTest : public KeyTest {
     ASSERT_EQ(send(), Request::watch);
     report(key.on_watching(answered(), true));
   }
-  // The next poll, and when it was due.
+  // Lets the next poll come; returns when it was due.
   Deadline polls(std::optional<std::string_view> value) {
     const Deadline due = key.poll_deadline();
     EXPECT_EQ(key.next_request({due - 1ns, {}}), Request::none);

@@ -1,4 +1,4 @@
-// The command line of `sheaf`. CLI11 throws inside; nothing may come out of it.
+// The command line of `sheaf`. CLI11 throws inside; no exception may come out.
 
 #include "cli/line/command_line.h"
 
@@ -18,8 +18,8 @@ namespace {
 
 using namespace cli;
 
-// The program's rows name what runs them, and with it the whole library. These have the same
-// readers, all of their options, and nothing that runs.
+// The program's own rows name the functions that run them, and so need the whole library. These
+// have the same readers and options, and run nothing.
 constexpr OptionRow key_options[] = {
     {"--ttl", "T", ""},      {"--touch", "T", ""},     {"--fence", "F", ""},
     {"--raw", "", ""},       {"--if-absent", "", ""},  {"--if-absent-or-equal", "", ""},
@@ -117,7 +117,7 @@ void check_any(const std::any& any) {
 
 }  // namespace
 
-// Words are separated by line ends. The parser is the same for all inputs.
+// Words are separated by line ends. One parser is used for all inputs.
 void run(std::string_view bytes) {
   std::vector<std::string> words;
   while (!bytes.empty() && words.size() < 64) {

@@ -1,4 +1,4 @@
-// What a name server sends to a question for SRV records, and the file that names it.
+// A name server's answer to a question for SRV records, and the file that names the server.
 
 #include "cluster/config/found_servers.h"
 #include "protocol/dns/message.h"
@@ -24,7 +24,7 @@ void check_answer(const std::string& message) {
   test::AnswerBytes again;
   std::vector<SrvRecord> plain;
   for (const SrvRecord& record : answer->records) {
-    // A name of 255 bytes is longer as text if each is written as \DDD.
+    // The text of a 255-byte name is longer if each byte is written as \DDD.
     expect(record.target.size() <= 4 * max_name, "a name is bounded");
     if (record.target.find('\\') != std::string::npos) continue;
     expect(record.target.empty() || SrvQuery::of(record.target, 0), "a name may be asked for");
@@ -43,7 +43,7 @@ void check_answer(const std::string& message) {
 void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint8_t kind = input.u8();
-  const std::string text(input.rest());  // of its own size: reading past it is seen
+  const std::string text(input.rest());  // an exact copy: reading past it is detected
   if (kind == 0) {
     expect(!read_resolver_file(text).empty(), "somebody is asked");
     expect(read_resolver_file(text).size() <= max_name_servers, "but not too many");

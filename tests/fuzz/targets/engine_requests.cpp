@@ -1,5 +1,6 @@
-// Publishes to the engine: any payload and any property, in both spellings. The clients read the
-// same from both; a write that is repeated gets its answer again; watchers hear of every change.
+// Publishes to the engine: any payload and any property, in both spellings. Clients must read the
+// same from both, a repeated write must get its answer again, and every change must reach the
+// watchers.
 //
 //   input   records to the end: kind u8, client and key u8, then texts
 
@@ -16,7 +17,7 @@ namespace {
 using namespace store;
 namespace wire = protocol::statestore;
 
-// One publish, in memory of its own.
+// One publish, in its own memory.
 struct Publish {
   ClientHandle client = 1;
   std::string client_id;
@@ -70,7 +71,7 @@ std::string encoded_as_sdk(const Reply& reply) {
     return encoded(reply, Spelling::sdk);
   }
 }
-// An answer as a client reads it: without how it is spelled.
+// An answer as a client reads it, without the spelling.
 template <class Reply>
 std::string read_as(std::string_view payload) {
   const auto reply = Reply::parse(payload);

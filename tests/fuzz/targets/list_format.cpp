@@ -1,4 +1,4 @@
-// What a list is in the store: heads and segments. Parsers accept exactly what the writers write.
+// How a list is stored: heads and segments. The parsers accept exactly what the writers write.
 
 #include "client/list/format.h"
 #include "tests/fuzz/fuzz.h"
@@ -10,7 +10,7 @@ using namespace client::list;
 void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint8_t kind = input.u8();
-  const std::string text(input.rest());  // of its own size: reading past it is seen
+  const std::string text(input.rest());  // an exact copy: reading past it is detected
   if (kind < 2) {
     const auto head = parse_head(text, kind == 0 ? Ids::counted : Ids::drawn);
     if (!head) return expect(!head.error().empty(), "a refusal says why");

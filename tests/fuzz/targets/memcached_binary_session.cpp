@@ -1,4 +1,4 @@
-// A session of memcached's binary protocol and a server that says anything.
+// A session of memcached's binary protocol with a server that may say anything.
 
 #include "protocol/memcached/binary_session.h"
 #include "tests/fuzz/memcached_drive.h"

@@ -1,4 +1,4 @@
-// What a configuration endpoint says of its fleet.
+// A configuration endpoint's report about its fleet.
 
 #include "cluster/config/found_servers.h"
 #include "protocol/memcached/fleet_inquiry.h"
@@ -10,7 +10,7 @@ namespace {
 using protocol::memcached::Fleet;
 using protocol::memcached::FleetInquiry;
 
-// Asks twice at most, as a connection does; `piece` bytes arrive at once.
+// Asks at most twice, as a connection does. `piece` bytes arrive at once.
 std::string end_of(std::string_view bytes, std::size_t piece) {
   FleetInquiry inquiry;
   expect(!inquiry.take_output().empty(), "it begins with a question");

@@ -1,4 +1,4 @@
-// Lines of memcached's meta protocol, as a client reads them; and what else is read of its texts.
+// Lines of memcached's meta protocol as a client reads them, and what else is read from its texts.
 
 #include "protocol/memcached/meta_lines.h"
 #include "protocol/memcached/rules.h"
@@ -32,7 +32,7 @@ void check_listed(std::string_view text) {
 void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint8_t kind = input.u8();
-  const std::string text(input.rest());  // of its own size: reading past it is seen
+  const std::string text(input.rest());  // an exact copy: reading past it is detected
   switch (kind) {
     case 0:
       return check_line(text);

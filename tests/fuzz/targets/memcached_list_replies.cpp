@@ -1,5 +1,5 @@
-// The answer to `gets` of many keys: VALUE lines and END, of a server that says anything. Two
-// lists and single gets are under way; a value is never given to another key.
+// The answer to `gets` of many keys: VALUE lines and END, from a server that may say anything. Two
+// lists and single gets are in flight; no key may get another key's value.
 
 #include "protocol/memcached/meta_session.h"
 #include "tests/fuzz/session_drive.h"
@@ -7,7 +7,8 @@
 namespace sheaf::fuzz {
 namespace {
 
-// Seven keys, a get, three keys; all have left when the server's bytes come.
+// Asks for seven keys, one key and three keys. All requests have left when the server's bytes
+// arrive.
 std::string asked(std::string_view server) {
   using protocol::Verb;
   return Script()
@@ -35,7 +36,7 @@ void run(std::string_view bytes) {
 }
 
 std::vector<std::string> seeds() {
-  const std::string first = "VA 1 f0 c7 O2\r\n1\r\n";  // k1 goes alone, and proves the rest
+  const std::string first = "VA 1 f0 c7 O2\r\n1\r\n";  // k1 goes alone and proves the rest
   const std::string list = "VALUE k2 0 1 7\r\n2\r\nVALUE k5 0 10 8\r\n5\r\nEN O4\r\n\r\n";
   const std::string end = "END\r\n";
   const std::string single = "EN O3\r\n";

@@ -1,4 +1,4 @@
-// A session of memcached's meta protocol and a server that says anything.
+// A session of memcached's meta protocol with a server that may say anything.
 
 #include "protocol/memcached/meta_session.h"
 #include "tests/fuzz/memcached_drive.h"

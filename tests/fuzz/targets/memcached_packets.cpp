@@ -35,7 +35,7 @@ void run(std::string_view bytes) {
   Input input(bytes);
   const bool reply = input.flag();
   const std::size_t cut = input.u8();
-  const std::string packet(input.rest());  // of its own size: reading past it is seen
+  const std::string packet(input.rest());  // an exact copy: reading past it is detected
   if (reply) {
     check(parse_reply, packet, cut);
   } else {

@@ -1,5 +1,5 @@
-// MQTT packets: the fixed header, then every packet. What parses is encoded to bytes that parse to
-// the same again.
+// MQTT packets: the fixed header, then every packet. A packet that parses is encoded to bytes that
+// parse to the same packet.
 
 #include "protocol/mqtt5/packets.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-// The property block of every packet: its values are the ones that a second parser, of its raw
-// bytes, finds.
+// The property block of every packet. Its values must be those that a second parser finds in the
+// raw bytes.
 
 #include "protocol/mqtt5/properties.h"
 #include "protocol/mqtt5/wire.h"
@@ -11,7 +11,7 @@ using namespace protocol::mqtt5;
 
 void run(std::string_view bytes) {
   Input input(bytes);
-  const unsigned packet = input.u8() % 16;  // what a fixed header can say; 0: of the will
+  const unsigned packet = input.u8() % 16;  // every value of a fixed header; 0: the will
   const std::string_view block = input.rest();
   const auto parse = [packet](Cursor& in) {
     return packet == 0 ? Properties::parse_will(in)

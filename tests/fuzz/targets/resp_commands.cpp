@@ -1,4 +1,5 @@
-// What a server says of its commands, and the keys of commands by that; replies as users see them.
+// A server's table of commands, the keys of commands according to it, and replies as users see
+// them.
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ std::size_t count(const CommandReply& reply, unsigned depth) {
 
 }  // namespace
 
-// An answer to COMMAND, then commands of up to 15 words.
+// The input is an answer to COMMAND, then commands of up to 15 words.
 void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint16_t size = static_cast<std::uint16_t>(input.u8() << 8 | input.u8());

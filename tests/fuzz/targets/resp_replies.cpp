@@ -1,4 +1,4 @@
-// Replies of the Redis protocol, in pieces and whole; and what is read of their errors.
+// Replies of the Redis protocol, in pieces and whole, and what is read from their errors.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using Progress = ReplyReader::Progress;
 constexpr ReplyLimits limits{
     .text = 300, .line = 200, .bytes = 2'000, .elements = 200, .depth = 6, .passed_over = 5'000};
 
-// Everything below stays inside its tree and its bytes.
+// Checks that all nodes stay inside their tree and their bytes.
 void check_tree(const Value& root, std::string_view bytes) {
   std::uint32_t elements = 1;
   for (const Value child : root) {
@@ -36,7 +36,7 @@ void check_tree(const Value& root, std::string_view bytes) {
 }
 
 void check_error(std::string_view text) {
-  const std::string copy(text);  // of its own size: reading past it is seen
+  const std::string copy(text);  // an exact copy: reading past it is detected
   const ServerError error = ServerError::parse(copy);
   const bool leads_on = error.kind == ErrorKind::moved || error.kind == ErrorKind::ask;
   expect(leads_on == error.redirect.has_value(), "only MOVED and ASK lead on");
@@ -45,7 +45,7 @@ void check_error(std::string_view text) {
   expect(error.execution() == Execution::not_executed, "and nothing was executed");
 }
 
-// All replies as text, with the error they end with. `piece` bytes come at a time.
+// All replies as text, with the error that ends them. `piece` bytes arrive at a time.
 std::string read_all(std::string_view bytes, std::size_t piece) {
   ReplyReader reader(limits);
   std::string out;

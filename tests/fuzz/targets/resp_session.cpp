@@ -1,4 +1,4 @@
-// A session of the Redis protocol and a server that says anything.
+// A session of the Redis protocol with a server that may say anything.
 
 #include "protocol/resp/changes/value_version.h"
 #include "protocol/resp/session.h"
@@ -19,8 +19,8 @@ class RespDrive final : public SessionDrive {
   const ValueVersion version_ = ValueVersion::of("v");
 };
 
-// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
-// reads.
+// The input begins with two flags: log in, and a value_limit that few bytes exceed. The drive reads
+// the rest.
 void run(std::string_view bytes) {
   Input input(bytes);
   SessionOptions options;
@@ -40,7 +40,7 @@ void run(std::string_view bytes) {
   });
 }
 
-// On Garnet changes are transactions.
+// Garnet makes changes by transactions.
 std::string transaction_seed() {
   using protocol::Verb;
   const std::string garnet = "%2\r\n+garnet_version\r\n+2.2.5\r\n+proto\r\n:3\r\n";
@@ -62,7 +62,7 @@ std::string transaction_seed() {
                           "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n");
 }
 
-// A Valkey that compares: what is not equal is read again.
+// A Valkey that can compare. A value that is not equal is read again.
 std::string comparison_seed() {
   using protocol::Verb;
   const std::string valkey = "%3\r\n+server\r\n+valkey\r\n+version\r\n+9.1.2\r\n+proto\r\n:3\r\n";

@@ -1,4 +1,4 @@
-// What servers of a Redis protocol cluster say about it: each reply into a view, views into a map.
+// Reports of servers of a Redis protocol cluster: each reply becomes a view, views become a map.
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ void check_map(const SlotMap& map) {
 
 }  // namespace
 
-// Replies one after another, each after a byte that says how it is read.
+// Replies one after another, each preceded by a byte that says how it is read.
 void run(std::string_view bytes) {
   Input input(bytes);
   std::vector<TopologyView> views;

@@ -1,4 +1,4 @@
-// The server's end of an MQTT connection and a client that says anything.
+// The server's end of an MQTT connection with a client that may say anything.
 //
 //   input   flags u8, number of steps u8, steps, bytes of the client
 //   step    action u8, argument u8
@@ -15,7 +15,7 @@ namespace {
 using namespace store::server;
 namespace mqtt5 = protocol::mqtt5;
 
-// A host that lets everybody in whose name does not begin with `R`.
+// A host that accepts every client whose name does not begin with `R`.
 class ServerDrive {
  public:
   enum Action : std::uint8_t { feed, take_output, deliver, pass_time, disconnect };
@@ -46,7 +46,7 @@ class ServerDrive {
   const std::string& transcript() const { return transcript_; }
 
  private:
-  // Gives the session what it has room for.
+  // Gives the session as much as it has room for.
   void pump() {
     std::string_view bytes = waiting_;
     while (!bytes.empty() && !session_.closed()) {
@@ -129,7 +129,7 @@ class ServerDrive {
   Now now_{std::chrono::hours(1), std::chrono::milliseconds(1'700'000'000'000)};
   ServerSession session_;
   std::size_t piece_;
-  std::string waiting_;  // bytes of the client that had no room yet
+  std::string waiting_;  // client bytes that had no room yet
   std::string written_;
   std::string sent_;  // the start of a packet
   std::string transcript_;
@@ -153,7 +153,7 @@ void run(std::string_view bytes) {
   limits.max_connect = 500;
   limits.max_subscriptions = 3;
   limits.max_waiting = 3;
-  if (input.flag()) {  // pauses and cuts off: when depends on what is read at once
+  if (input.flag()) {  // when it pauses or cuts off depends on how much is read at once
     limits.pause_above = 50;
     limits.max_output = 400;
     play(input, limits, 1);

@@ -1,4 +1,5 @@
-// What a client reads of the store: payloads of replies and notifications, and their properties.
+// Messages that a client reads from the store: payloads of replies and notifications, and
+// properties.
 
 #include "protocol/statestore/packets.h"
 #include "protocol/statestore/properties.h"
@@ -48,7 +49,7 @@ void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint8_t kind = input.u8();
   const Spelling spelling = (kind & 0x80) != 0 ? Spelling::page : Spelling::sdk;
-  const std::string payload(input.rest());  // of its own size: reading past it is seen
+  const std::string payload(input.rest());  // an exact copy: reading past it is detected
   switch (kind & 0x7F) {
     case 0:
       return check<SetReply>(payload, spelling);

@@ -1,4 +1,4 @@
-// What the store reads of a client: payloads of requests.
+// Requests that the store reads from a client: their payloads.
 
 #include "protocol/statestore/packets.h"
 #include "tests/fuzz/fuzz.h"
@@ -8,7 +8,7 @@ namespace sheaf::fuzz {
 using namespace protocol::statestore;
 
 void run(std::string_view bytes) {
-  const std::string payload(bytes);  // of its own size: reading past it is seen
+  const std::string payload(bytes);  // an exact copy: reading past it is detected
   const auto request = parse_request(payload);
   if (!request) {
     expect(!text_of(request.error().error).empty(), "a refusal has a text");

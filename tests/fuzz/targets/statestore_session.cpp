@@ -1,4 +1,4 @@
-// A session of the state store and a broker that says anything, or answers what it was asked.
+// A session of the state store with a broker that may say anything, or that answers requests.
 
 #include <algorithm>
 #include <iterator>
@@ -36,7 +36,7 @@ std::string publish(std::string_view topic, std::string_view correlation, std::s
   return encoded(message);
 }
 
-// Knows what it was asked, so that an answer can belong to a request.
+// Remembers the requests, so that an answer can belong to one of them.
 class StoreDrive final : public SessionDrive {
  public:
   enum Kind : std::uint8_t { whole, late_puback, only_puback, refused, ahead, notification, huge };
@@ -91,7 +91,7 @@ class StoreDrive final : public SessionDrive {
         return publish(topic, asked.correlation, text, "001800000000000:00001:X");
       case notification:
         return publish(notification_topic(client_id, "k1"), {}, text);
-      case huge:  // above what is buffered
+      case huge:  // more than is buffered
         return publish(topic, asked.correlation,
                        "$250000\r\n" + std::string(250'000, 'x') + "\r\n");
       default:
@@ -113,7 +113,7 @@ Script ready() {
   return Script().take_output().feed(size(connack())).take_output().feed(size(suback()));
 }
 
-// What comes after that, and what the server says then.
+// The steps that follow, and the server's bytes for them.
 std::string talk(const Script& script, std::string_view answers) {
   return script.with(connack() + suback() + std::string(answers));
 }

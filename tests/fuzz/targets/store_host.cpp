@@ -1,4 +1,4 @@
-// The store as a whole server: the bytes of four clients, requests in packets as they belong, time.
+// The whole store as a server: bytes from four clients, requests in well-formed packets, time.
 //
 //   input   flags u8, steps to the end
 //   step    action u8 (low bits: which client), then what the action reads
@@ -157,7 +157,7 @@ class HostDrive {
     const auto next = host_.next_deadline();
     expect(!next || *next > now_.mono, "what was due is done");
   }
-  // What the host says has something to read is one of the clients.
+  // Every connection that the host reports as having output is one of the clients.
   void collect() {
     while (Host::Connection* ready = host_.poll_ready()) {
       const auto known = std::ranges::find(clients_, ready, &Client::connection);

@@ -1,5 +1,5 @@
-// What the store is configured with: its options, and the broker's configuration file, in which the
-// plugin looks for its sink.
+// The store's configuration: its options, and the broker's configuration file, in which the plugin
+// looks for its sink.
 
 #include "store/engine/engine.h"
 #include "store/plugin/sink.h"

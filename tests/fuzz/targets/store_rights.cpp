@@ -1,4 +1,4 @@
-// The file of rights: what is accepted decides as its document says, and a refusal is one sentence.
+// The file of rights. An accepted document decides as it says; a refusal is one sentence.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ bool fits(std::string_view pattern, std::string_view text) {
   return text.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-// Whether an entry has a pattern that fits and gives the right.
+// True if the entry has a pattern that matches the key and gives the right.
 bool gives(const JsonValue* entry, std::string_view right, std::string_view key) {
   const JsonValue* const keys = entry == nullptr ? nullptr : entry->find("keys");
   if (keys == nullptr) return false;

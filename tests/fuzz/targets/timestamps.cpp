@@ -25,7 +25,7 @@ void check_text(std::string_view text) {
   expect(compare_versions(text, text) == VersionOrder::same, "a version is itself");
 }
 
-// The clock only goes on, past what it has observed, and never far ahead of the wall.
+// The clock only moves forward, past what it has observed, and never far ahead of the wall clock.
 void check_clock(std::string_view node, std::string_view remote, Input steps) {
   HybridClock clock{std::string(node)};
   std::uint64_t wall = 1'700'000'000'000;

@@ -1,4 +1,4 @@
-// Topics and topic filters: of MQTT, and of the state store.
+// Topics and topic filters of MQTT, and topics of the state store.
 
 #include "protocol/statestore/topics.h"
 
@@ -23,7 +23,7 @@ std::vector<std::string_view> levels_of(std::string_view text) {
   }
 }
 
-// Section 4.7 again, by levels and recursion.
+// Section 4.7 again, level by level with recursion.
 bool naive_match(std::span<const std::string_view> filter,
                  std::span<const std::string_view> topic) {
   if (filter.empty()) return topic.empty();

@@ -1,11 +1,11 @@
-// A small program that logs in with a secret, calls, and then looks for the secret in all of its
-// memory that a core dump would have.
+// A small program that logs in with a secret, makes calls, and then searches all of its memory that
+// a core dump would contain for the secret.
 //
 //   secret_canary WAY SERVER CODE [plant]
 //
 // WAY: uri, callback or a file's path. SERVER: "redis://app@127.0.0.1:1234?routing=ring". CODE: the
 // secret in the form of coded(), because arguments are memory, too. With `plant` the program keeps
-// a copy, which the search has to find.
+// a copy, which the search must find.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ struct Range {
   std::string name;
 };
 
-// Mappings that can be read and that a core dump has, as /proc/self/smaps describes them.
+// The readable mappings that a core dump contains, as /proc/self/smaps describes them.
 std::vector<Range> dumpable() {
   std::vector<Range> found;
   std::ifstream maps("/proc/self/smaps");
@@ -55,7 +55,7 @@ std::vector<Range> dumpable() {
   return found;
 }
 
-// Where the secret stands in the memory of this process.
+// The places of the secret in the memory of this process.
 std::vector<std::string> search(const std::string& code) {
   std::vector<std::string> places;
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -65,7 +65,7 @@ std::vector<std::string> search(const std::string& code) {
       const std::size_t most = std::min<std::uint64_t>(buffer.size(), range.last - at);
       const auto got = ::pread(memory, buffer.data(), most, static_cast<off_t>(at));
       if (got <= 0) break;
-      // The code is turned around for each comparison: what it stands for must not be in memory.
+      // Each comparison decodes one byte, because the decoded secret must not be in memory.
       const std::span read = std::span(buffer).first(static_cast<std::size_t>(got));
       const auto same = [](char of_memory, char of_code) { return of_memory == coded(of_code); };
       const auto hit = std::ranges::search(read, code, same);
@@ -83,7 +83,7 @@ std::vector<std::string> search(const std::string& code) {
   return places;
 }
 
-// "redis://app@..." with the password in its place.
+// The URI "redis://app@..." with the password inserted.
 Secret with_password(const std::string& server, const std::string& code) {
   const std::size_t at = server.find('@');
   Secret uri(server.size() + 1 + code.size());
@@ -117,14 +117,14 @@ int run(const std::vector<std::string>& words) {
   if (words.size() > 3) {
     for (const char c : words[2]) planted.push_back(coded(c));
   }
-  // Whatever is said is kept, and so is searched.
+  // All log records are kept, so they are searched as well.
   std::vector<LogRecord> records;
   std::vector<std::string> errors;
   ClientOptions options;
   options.log = [&](const LogRecord& record) { records.push_back(record); };
   auto client = open(words[0], words[1], words[2], std::move(options));
   if (!client) return std::puts(client.error().message().c_str()), 2;
-  // Few and short ones, which overwrite little.
+  // A few short calls, which overwrite little.
   const auto set = client->set("k", "v");
   const auto got = client->get("k");
   if (!set) errors.push_back(set.error().message());

@@ -1,5 +1,5 @@
-// After a login and some calls the secret stands nowhere in what a core dump of the program would
-// have: not in buffers, not in memory that was freed, not in log records, errors and statistics.
+// After a login and some calls, a core dump of the program would not contain the secret: it is not
+// in buffers, freed memory, log records, errors or statistics.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ struct Ended {
 Ended canary(const std::string& way, const std::string& server, const std::string& more = "") {
   std::string code;
   for (const char c : secret) code.push_back(coded(c));
-  // In quotes, of which there is none in it.
+  // In quotes; the code contains none.
   const std::string command =
       std::string(SHEAF_TEST_CANARY) + " '" + way + "' '" + server + "' '" + code + "' " + more;
   Ended run;

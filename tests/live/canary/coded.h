@@ -1,7 +1,7 @@
 #pragma once
 
-// A secret as a test may have it lying about: each byte turned around. The same again gives it
-// back.
+// A secret in a form that a test may keep in memory: each byte is XORed with a constant. A second
+// call restores it.
 
 namespace sheaf::test {
 

@@ -1,4 +1,4 @@
-// Real brokers that stop, die and come back.
+// Real brokers that stop, die and return.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// 1.2 s by design, and room for a busy machine. Sanitized, the machine sets the pace.
+// By design 1.2 s; the rest is for a busy machine. Under a sanitizer the machine sets the pace.
 constexpr auto recovery_limit = 3s * test::slowness;
 
 class BrokerOutage : public testing::Test {
@@ -40,7 +40,7 @@ class BrokerOutage : public testing::Test {
   std::string node(unsigned index) const {
     return "127.0.0.1:" + std::to_string(brokers[index].port());
   }
-  // Reads all keys; those of `dead` must fail and name it, all others must be right.
+  // Reads all keys. Those of `dead` must fail and name it; all others must be right.
   void read_all_without(unsigned dead, std::chrono::milliseconds timeout) {
     const auto start = Clock::now();
     const auto got = client->get_many(keys, {.timeout = timeout});
@@ -65,7 +65,7 @@ class BrokerOutage : public testing::Test {
     }
     return {};
   }
-  // Time from now to the first success of a steady caller.
+  // The time from now until a steady caller succeeds.
   Clock::duration time_to_success(unsigned index) {
     const std::string key = key_on(index);
     const auto start = Clock::now();
@@ -109,7 +109,8 @@ TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
   for (int round = 0; round < 3; ++round) {
     brokers[0].stop();
     EXPECT_FALSE(client->get(key_on(0), {.timeout = 300ms}));
-    // Each outage is longer than the last; the client's health and probes decide when it ends.
+    // Each outage is longer than the last. The client's health state and probes decide when it
+    // ends.
     while (round > 0 && stats(0).health == NodeHealth::up) {
       EXPECT_FALSE(client->get(key_on(0), {.timeout = 100ms}));
     }
@@ -145,12 +146,12 @@ TEST_F(BrokerRehash, KeysOfAKilledBrokerGoToTheOthersAndComeBackToAnEmptyOne) {
   while (client->get(key).value()) ASSERT_LT(Clock::now() - start, 40s);
 }
 
-// A broker that was stopped kept its memory: the caveat of failover=rehash.
+// A broker that was only stopped has kept its memory: the caveat of failover=rehash.
 TEST_F(BrokerRehash, ABrokerThatWasStoppedReturnsWithItsOldValues) {
   const std::string key = key_on(1);
   const auto start = Clock::now();
   brokers[1].stop();
-  // Reads find out that it is down: a set that it received would be executed when it goes on.
+  // Reads discover that it is down. A set that it received would be executed when it continues.
   while (!client->get(key, {.timeout = 300ms})) ASSERT_LT(Clock::now() - start, 20s);
   ASSERT_TRUE(client->set(key, "new"));
   EXPECT_EQ(client->get(key).value()->data, "new");
@@ -158,7 +159,8 @@ TEST_F(BrokerRehash, ABrokerThatWasStoppedReturnsWithItsOldValues) {
   while (client->get(key).value()->data != key) ASSERT_LT(Clock::now() - start, 40s);
 }
 
-// Mosquitto's default: its reply waits for our acknowledgement of its PUBACK, 40 ms if we delay it.
+// Mosquitto's default delays small packets: its reply waits for our acknowledgement of its PUBACK,
+// for 40 ms if we delay that.
 TEST(BrokerNagle, ABrokerThatDelaysSmallPacketsDoesNotStallAGet) {
   test::BrokerOptions options;
   options.nodelay = false;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_findings = 10;
 
-// The same text for every port, slot and time.
+// Makes the text the same for every port, slot and time.
 std::string without_numbers(std::string_view text) {
   std::string kept;
   for (const char c : text) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// CallJudge: what calls of a load may fail, while a test changes the cluster, and which of them
-// did.
+// CallJudge: decides which calls of a load may fail while a test changes the cluster, and records
+// those that did.
 //
 // Thread rule: any thread.
 
@@ -21,11 +21,11 @@
 
 namespace sheaf::test {
 
-// A call that has ended.
+// A finished call.
 struct Call {
   using Clock = std::chrono::steady_clock;
 
-  std::string_view name;  // of the member of Client
+  std::string_view name;  // the member of Client
   std::string_view key;
   std::uint16_t slot = 0;
   bool writes = false;
@@ -37,32 +37,32 @@ class CallJudge {
  public:
   using Clock = Call::Clock;
 
-  // How long slots may still fail once the cluster has said who serves them.
+  // How long calls for a slot may still fail after the cluster has said which server serves it.
   static constexpr std::chrono::seconds settling{2};
 
   explicit CallJudge(const ClusterObserver& observer) : observer_(observer) {}
 
-  // From now on calls for these slots may fail, but not by a refusal other than that there was no
-  // time to wait longer; with `held_writes` only as writes that the server has got and not answered
-  // in time. Returns the number of this permission.
+  // From now on calls for these slots may fail. A refusal is allowed only if no time was left to
+  // wait longer. With `held_writes` the only allowed failure is a write that the server received
+  // and did not answer in time. Returns the number of this permission.
   std::size_t allow(const SlotSet& slots, bool held_writes = false);
-  // The cluster has said who serves them. Calls that begin more than 2 s later may not fail; nor
-  // may one end so much later that was not sent or not carried out.
+  // The cluster has said which server serves the slots. Calls that begin more than 2 s later may
+  // not fail. A call that was not sent or not carried out must also have ended by then.
   void end(std::size_t permission, Clock::time_point said);
-  // What a busy machine may add to the 2 s. Until a client serves a slot again, four things follow
-  // on each other, and each may wait as long as anything does: a probe or an answer that redirects,
-  // the map, a connection, the request. But never more than the 2 s once more.
+  // How much a busy machine may add to the 2 s. Until a client serves a slot again, four things
+  // happen in turn: a probe or a redirect, the map, a connection, the request. Each may wait for
+  // the longest measured delay. The sum is limited to another 2 s.
   std::chrono::nanoseconds allowance() const;
-  // By how much a call may outlast its deadline: how long the machine has kept anybody waiting, and
-  // a second for what the observer did not see.
+  // How much a call may outlast its deadline: the longest delay of the machine, and a second for
+  // what the observer did not see.
   std::chrono::nanoseconds lateness() const;
 
-  // `error`: none if the call succeeded.
+  // `error` is null if the call succeeded.
   void ended(const Call& call, const Error* error);
   void found(std::string text);
-  // What may not be; empty if nothing was.
+  // The violations; empty if there were none.
   std::string findings() const;
-  // How many calls have failed in which way, one line for each.
+  // The number of failed calls of each kind, one line for each kind.
   std::string failures() const;
   std::uint64_t calls() const;
   std::chrono::nanoseconds longest_call() const;
@@ -76,7 +76,8 @@ class CallJudge {
   };
 
   bool allowed(const Call& call, const Error& error) const;
-  // It waited when the cluster said who serves its slot, and longer than the 2 s.
+  // True if the call waited when the cluster said which server serves its slot, and for more than
+  // the 2 s after that.
   bool waited_too_long(const Call& call) const;
   void add(std::string finding);
 
@@ -86,7 +87,7 @@ class CallJudge {
   std::uint64_t calls_ = 0;
   std::chrono::nanoseconds longest_call_{0};
   std::map<std::string, std::uint64_t> failures_;
-  std::vector<std::string> findings_;  // the first ones
+  std::vector<std::string> findings_;  // the first few
 };
 
 }  // namespace sheaf::test

@@ -1,8 +1,8 @@
 #pragma once
 
-// ClusterObserver: a thread that asks all servers of a live cluster every 10 ms who serves which
-// slot, and so knows since when they say the same. It also knows how busy the machine is: how long
-// its own turns and the answers of the servers took.
+// ClusterObserver: a thread that asks all servers of a live cluster every 10 ms which server serves
+// which slot, and so knows since when they agree. It also measures how busy the machine is, by how
+// long its own turns and the servers' answers took.
 //
 // Thread rule: any thread, except that hide() and show() frame what the test does to a server.
 
@@ -37,21 +37,21 @@ class ClusterObserver {
 
   explicit ClusterObserver(const RespCluster& cluster);
 
-  // From now on the server is not asked, and nothing counts as agreed upon until the next turn.
+  // From now on the server is not asked, and nothing counts as agreed until the next turn.
   void hide(std::size_t server);
-  // It answers again, at the port that it has now.
+  // The server answers again, at its present port.
   void show(std::size_t server);
 
-  // Since when all servers that are not hidden have said, without a break up to now: every slot is
-  // served by one that is not hidden, and those in `slots` by `owner`. Waits for it.
+  // Waits until all servers that are not hidden agree that every slot is served by one of them, and
+  // those in `slots` by `owner`. Returns since when they have said so without a break.
   Clock::time_point wait_until_agreed(const SlotSet& slots, std::size_t owner);
-  // The slots of a server by what they say from now on. Waits until they agree.
+  // Waits until the servers agree, from now on, and returns the slots of this one.
   SlotSet slots_of(std::size_t server);
 
-  // The longest that a turn took beyond its interval: so long did this process or a server that
-  // answers let others wait. A server that was hidden takes no part.
+  // The longest time by which a turn exceeded its interval: how long this process, or a server that
+  // answers, kept others waiting. Hidden servers do not count.
   std::chrono::nanoseconds longest_delay_ever() const { return longest_delay_ever_.load(); }
-  // The same since the latest call of begin_measuring().
+  // The same since the last call of begin_measuring().
   std::chrono::nanoseconds longest_delay() const { return longest_delay_.load(); }
   void begin_measuring() { longest_delay_ = std::chrono::nanoseconds(0); }
 
@@ -66,16 +66,16 @@ class ClusterObserver {
     std::unique_ptr<RespConnection> connection{};
   };
 
-  // What was so for a while.
+  // A state that lasted for a while.
   struct State {
     Clock::time_point since;  // when the last server had said so
     std::string disagreement;
-    Owners owners;  // if there is none
+    Owners owners;  // if there is no disagreement
   };
 
   void run(const std::stop_token& stop);
   void take_turn();
-  // What this server says; nothing if it cannot be used, which `disagreement` then tells.
+  // This server's report. Nothing if it is unusable; `disagreement` then says why.
   std::optional<Owners> ask(std::size_t server, std::string& disagreement);
   std::optional<Owners> owners_in(const protocol::resp::TopologyView& view,
                                   std::string& disagreement) const;
@@ -84,14 +84,14 @@ class ClusterObserver {
   void wait_for(std::string_view what, const std::function<bool()>& holds);
 
   const RespCluster& cluster_;
-  const bool has_state_;  // the software says by itself whether it serves
+  const bool has_state_;  // the software itself says if it serves
   mutable std::mutex mutex_;
   std::condition_variable_any turn_;
   std::vector<Observed> servers_;
-  std::vector<State> states_;  // never empty; the last one is the present one
+  std::vector<State> states_;  // never empty; the last one is current
   std::atomic<std::chrono::nanoseconds> longest_delay_{};
   std::atomic<std::chrono::nanoseconds> longest_delay_ever_{};
-  std::jthread thread_;  // last: uses the others
+  std::jthread thread_;  // last, because it uses the others
 };
 
 }  // namespace sheaf::test

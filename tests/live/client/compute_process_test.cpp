@@ -1,5 +1,5 @@
-// get_or_compute between processes: many that miss one key at once, and one that is killed while
-// all others wait for what it computes.
+// get_or_compute between processes: many callers miss one key at once, and a process is killed
+// while all others wait for its result.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -31,10 +31,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The longest pauses of callers that wait, and of the machine.
+// The longest pauses of waiting callers and of the machine.
 constexpr auto pauses = 2s * test::slowness;
 
-// Bytes from child processes to this one, or the other way round.
+// Bytes from child processes to this one, or in the other direction.
 class Pipe {
  public:
   Pipe() {
@@ -58,7 +58,7 @@ class Pipe {
     }
     return true;
   }
-  // Waits until nobody can report any more; returns how many reports came.
+  // Waits until no process can report any more. Returns how many reports arrived.
   int count() {
     close_in();
     int reports = 0;
@@ -74,7 +74,7 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// A child process; it is killed with the object.
+// A child process, killed with the object.
 class Process {
  public:
   template <class Work>
@@ -93,7 +93,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // The exit code, or the status of waitpid if the process did not end by itself.
+  // The exit code, or the status of waitpid if the process did not exit by itself.
   int end() {
     int status = 0;
     EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
@@ -110,7 +110,7 @@ class Process {
   pid_t pid_;
 };
 
-// What the processes of a test share.
+// Shared by the processes of a test.
 struct Meeting {
   std::string uri;
   Pipe here;      // each thread reports before it asks
@@ -130,7 +130,7 @@ int crowd(Meeting& meeting, int size) {
       static_cast<void>(meeting.go.wait_for(1));
       const auto got = client.get_or_compute("key", {.timeout = 20s}, [&] {
         meeting.computed.report();
-        ::poll(nullptr, 0, 50);  // so that the others are there meanwhile
+        ::poll(nullptr, 0, 50);  // so that the others arrive meanwhile
         return std::string("made");
       });
       if (!got || got->data != "made") ++wrong;
@@ -146,7 +146,7 @@ class ComputingProcesses : public testing::TestWithParam<test::EndpointFactory> 
     endpoint_ = GetParam().make();
     meeting.uri = endpoint_->uri();
   }
-  // No client is open in this process: fork() wants no threads.
+  // No client is open in this process, because fork() must not meet other threads.
   void start_crowds(int processes, int threads) {
     for (int i = 0; i < processes; ++i) {
       crowds_.push_back(
@@ -165,7 +165,7 @@ class ComputingProcesses : public testing::TestWithParam<test::EndpointFactory> 
   std::vector<std::unique_ptr<Process>> crowds_;
 };
 
-// Engines in this process are nobody else's.
+// An embedded engine belongs to one process, so it has nothing to test here.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ComputingProcesses);
 std::vector<test::EndpointFactory> factories() {
   auto all = test::all_factories();
@@ -197,12 +197,12 @@ TEST_P(ComputingProcesses, OneThatIsKilledDelaysAllWhoWaitByItsLeaseAtMost) {
     return 0;
   });
   ASSERT_TRUE(begun.wait_for(1));
-  const auto lease_ends = Clock::now() + lease;  // or before
+  const auto lease_ends = Clock::now() + lease;  // or earlier
   start_crowds(2, 20);
   ASSERT_TRUE(meeting.here.wait_for(40));
   meeting.go.close_in();
   const auto asked = Clock::now();
-  ::poll(nullptr, 0, 300);  // they ask, and wait
+  ::poll(nullptr, 0, 300);  // they ask and wait
   computing.kill();
   expect_all_served_by_one_computation();
   EXPECT_LT(Clock::now(), std::max(lease_ends, asked) + pauses);

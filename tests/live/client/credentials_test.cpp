@@ -1,4 +1,4 @@
-// Logins from the program and from files, on real servers.
+// Logins supplied by the program and by files, on real servers.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -37,7 +37,7 @@ Failure no_credentials(std::string text) {
   return Failure(std::move(error));
 }
 
-// A server that wants a password, which may change.
+// A server that requires a password, which may change.
 class LockedServer {
  public:
   explicit LockedServer(const std::string& password) {
@@ -54,7 +54,7 @@ class LockedServer {
   std::string node() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   void allow(const std::string& password) { set_user(">" + password); }
   void forbid(const std::string& password) { set_user("<" + password); }
-  // Every connection but this one.
+  // Drops every connection but this one.
   void drop_connections() {
     const std::string reply = admin_->text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     EXPECT_EQ(reply, "1");
@@ -68,7 +68,7 @@ class LockedServer {
   std::optional<RespConnection> admin_;
 };
 
-// A source that the test decides on.
+// A credential source that the test controls.
 class Source {
  public:
   using Answer = std::function<Result<Credentials>(const CredentialRequest&)>;
@@ -228,7 +228,7 @@ TEST(Credentials, AClientIsClosedWhileTheProgramThinks) {
 
 TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
   LockedServer server("right");
-  std::string password = "wrong";  // as the program has cached it
+  std::string password = "wrong";  // the program's outdated copy
   Source source([&](const CredentialRequest& request) -> Result<Credentials> {
     if (request.need == CredentialNeed::refused) password = "right";
     return Credentials{.user = "app", .password = password};
@@ -238,7 +238,7 @@ TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
   EXPECT_EQ(source.needs().at(1), CredentialNeed::refused);
 }
 
-// The configuration does not have it any more.
+// The password is not in the configuration any more.
 TEST(Credentials, APasswordCountsWhenTheServersOfAClientChange) {
   LockedServer server("s3cret");
   Source source([](const CredentialRequest&) -> Result<Credentials> {

@@ -1,5 +1,5 @@
-// The servers of an ElastiCache cluster, by endpoints that are scripts, and by a real memcached
-// that keeps the list under the older key.
+// The servers of an ElastiCache cluster, from scripted endpoints and from a real memcached that has
+// the list under the older key.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::string list = "7\nC2.cache|10.0.0.2|11212 c1.cache|10.0.0.1|11211\n";
 
-// Answers each line by a list of answers, one after the other.
+// Answers each line with the next text of a list.
 AnsweringServer::Rules by_lines(std::vector<std::string> answers) {
   return {.stream = [answers, next = std::size_t{0}](std::string& input) mutable {
     const std::size_t end = input.find("\r\n");
@@ -78,7 +78,7 @@ TEST(ElastiCache, AServerThatIsNoneSaysSo) {
   const Error error = failure(server);
   EXPECT_EQ(error.outcome, Outcome::refused);
   EXPECT_EQ(error.reason, Reason::other);
-  EXPECT_EQ(error.text, "the server is no configuration endpoint, and answers: END");
+  EXPECT_EQ(error.text, "the server is not a configuration endpoint; it answers: END");
 }
 
 TEST(ElastiCache, AnswersThatCannotBeReadAreErrors) {
@@ -98,7 +98,7 @@ TEST(ElastiCache, AConnectionThatEndsEarlyIsAnError) {
   const Error error = failure(server);
   EXPECT_EQ(error.outcome, Outcome::unknown);
   EXPECT_EQ(error.reason, Reason::connection_lost);
-  EXPECT_THAT(error.text, HasSubstr("the connection ended before the answer was there"));
+  EXPECT_THAT(error.text, HasSubstr("the connection ended before the answer arrived"));
 }
 
 TEST(ElastiCache, SilenceEndsAtTheDeadline) {
@@ -146,7 +146,7 @@ TEST(ElastiCache, WhatIsNotAllowedIsRefusedAtOnce) {
             "configuration endpoint: the host is neither a name nor an address");
   EXPECT_EQ(refusal("a", 0, {}),
             "configuration endpoint: the port is not an integer from 1 to 65535");
-  EXPECT_EQ(refusal("a", 1, {.timeout = -1ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal("a", 1, {.timeout = -1ms}), "the timeout of a look-up must be 1ms to 24h");
   ServerSource other{.kind = SourceKind::elasticache, .host = "a", .port = 1, .config = {}};
   other.config.kind = EndpointKind::embedded;
   EXPECT_EQ(find_servers(other).error().text, "embedded:// has no configuration endpoint");
@@ -162,7 +162,7 @@ TEST(ElastiCacheOnMemcached, TheOlderKeyIsReadFromARealServer) {
   ASSERT_TRUE(client->remove("AmazonElastiCache:cluster", {.timeout = 60s}));
   const auto none = servers_of_elasticache("127.0.0.1", server.port(), {.timeout = 60s});
   ASSERT_FALSE(none.has_value());
-  EXPECT_EQ(none.error().text, "the server is no configuration endpoint, and answers: END");
+  EXPECT_EQ(none.error().text, "the server is not a configuration endpoint; it answers: END");
 }
 #endif
 

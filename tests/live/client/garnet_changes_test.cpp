@@ -1,4 +1,4 @@
-// The same on Garnet as on Redis (redis_changes_test.cpp), as far as Garnet can do it.
+// The same as redis_changes_test.cpp on Garnet, as far as Garnet can do it.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -23,7 +23,7 @@ RespClusterOptions garnet_options(std::size_t replicas) {
   return options;
 }
 
-// MOVED and ASK name a port and "?".
+// MOVED and ASK give a port and "?" as the host.
 TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
   if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   RespClusterOptions options = garnet_options(0);
@@ -33,9 +33,9 @@ TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
   loaded.expect_all_good();
 }
 
-// Both servers send clients to each other, then nobody serves the slots for a moment. Sometimes
-// nobody owns them in the end, until somebody says who does. Where Garnet gives up, all have named
-// the old primary all the time, although it did not serve.
+// Both servers redirect clients to each other, then for a moment none serves the slots. Sometimes
+// they have no owner in the end, until a server is told to own them. If Garnet gives up, all
+// servers have named the old primary all the time, although it did not serve.
 TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
   if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   LoadedCluster loaded(garnet_options(1));
@@ -68,9 +68,9 @@ TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
   loaded.expect_all_good();
 }
 
-// FORCE, because Garnet aborts a planned failover whenever a replica is a moment behind. Then two
-// servers take writes for a moment, and those of the old one are lost. So is what a server that is
-// killed had acknowledged and not yet written to its file.
+// The failover needs FORCE, because Garnet aborts a planned failover if a replica is even a moment
+// late. Two servers then take writes for a moment, and those of the old one are lost. A killed
+// server also loses the writes that it had acknowledged but not yet written to its file.
 TEST(GarnetChanges, SlotsMoveOneStandsStillAPrimaryFailsOverAndOneComesBackUnderOneLoad) {
   if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   LoadedCluster loaded(garnet_options(1));

@@ -1,5 +1,4 @@
-// A Garnet moves a large slot by itself, and holds the writes to it back for longer than their
-// deadline.
+// A Garnet moves a large slot by itself and holds writes to it for longer than their deadline.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -34,7 +33,7 @@ using namespace std::chrono_literals;
 using protocol::resp::hash_slot;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds deadline = 1s;  // parts of it are taken
+constexpr std::chrono::milliseconds deadline = 1s;  // parts of it are used below
 
 RespClusterOptions three_servers() {
   RespClusterOptions options;
@@ -43,12 +42,12 @@ RespClusterOptions three_servers() {
   return options;
 }
 
-// What calls of one kind have met.
+// The results of calls of one kind.
 //
 // Thread rule: any thread.
 class Tally {
  public:
-  // One call, and what it returned. Whether that was good.
+  // Records one call and its result. True if it succeeded.
   template <class T>
   bool add(const Result<T>& result, Clock::time_point begun) {
     const auto now = Clock::now();
@@ -70,11 +69,11 @@ class Tally {
 
   unsigned good() const { return locked(good_); }
   unsigned held() const { return locked(held_); }        // timed out, and unknown
-  unsigned unknown() const { return locked(unknown_); }  // for whatever reason
+  unsigned unknown() const { return locked(unknown_); }  // for any reason
   std::string refusal() const { return locked(refusal_); }
   Clock::time_point latest_error() const { return locked(latest_error_); }
 
-  // What good calls took that began in this time, ascending.
+  // The durations of successful calls that began in this period, ascending.
   std::vector<std::chrono::nanoseconds> times(Clock::time_point from, Clock::time_point to) const {
     std::vector<std::chrono::nanoseconds> all;
     const std::lock_guard lock(mutex_);
@@ -108,15 +107,15 @@ class Tally {
   std::vector<std::pair<Clock::time_point, std::chrono::nanoseconds>> times_;
 };
 
-// Of what was measured, ascending.
+// A quantile of measurements, which must be ascending.
 std::chrono::microseconds quantile(const std::vector<std::chrono::nanoseconds>& times,
                                    double part) {
   const auto index = static_cast<std::size_t>(part * static_cast<double>(times.size() - 1));
   return std::chrono::duration_cast<std::chrono::microseconds>(times.at(index));
 }
 
-// A cluster of three servers in which one slot has many keys, and threads that use them with a
-// deadline of a second.
+// A cluster of three servers with one slot of many keys, and threads that use the keys with a
+// deadline of one second.
 class LargeSlot {
  public:
   static constexpr unsigned keys = 20'000;
@@ -146,8 +145,8 @@ class LargeSlot {
     return "{foo}" + kind + std::to_string(number);
   }
 
-  // Repeats a call so often, or until the object is told to stop. After one that failed the thread
-  // waits: those whose calls fail at once would leave no processor to the others.
+  // Repeats a call `times` times, or until the object is told to stop. The thread pauses after a
+  // failed call, because calls that fail at once would leave the others no processor.
   void repeat(const std::function<bool(unsigned number)>& call,
               unsigned times = std::numeric_limits<unsigned>::max()) {
     threads_.emplace_back([call, times](const std::stop_token& stop) {
@@ -160,7 +159,7 @@ class LargeSlot {
       }
     });
   }
-  // The server moves the slot by itself; returns when that is over.
+  // Makes the server move the slot by itself. Returns when the move is over.
   void move() {
     const std::string port = std::to_string(cluster.port(to));
     move_begun = Clock::now();
@@ -188,7 +187,7 @@ class LargeSlot {
   Tally removes;
   Tally counts;
   Tally neighbours;  // through the client
-  Tally controls;    // the same key through the other one
+  Tally controls;    // the same key through the other client
 
  private:
   std::vector<std::jthread> threads_;
@@ -202,7 +201,7 @@ void set_keys(LargeSlot& large) {
   });
 }
 
-// One that is done twice is not stored the second time.
+// A set that is executed twice is not stored the second time.
 void add_keys(LargeSlot& large) {
   large.repeat([&large](unsigned n) {
     SetOptions options;
@@ -215,7 +214,7 @@ void add_keys(LargeSlot& large) {
   });
 }
 
-// One that is done twice finds no key the second time.
+// A removal that is executed twice finds no key the second time.
 void remove_keys(LargeSlot& large, unsigned first, unsigned end) {
   const auto remove = [&large, first](unsigned n) {
     RemoveOptions options;
@@ -228,7 +227,7 @@ void remove_keys(LargeSlot& large, unsigned first, unsigned end) {
   large.repeat(remove, end - first);
 }
 
-// One that is done twice counts twice.
+// An increment that is executed twice counts twice.
 void count(LargeSlot& large) {
   large.repeat([&large](unsigned) {
     const auto begun = Clock::now();
@@ -252,10 +251,10 @@ void record(const std::string& name, const std::vector<std::chrono::nanoseconds>
                                           std::to_string(quantile(times, 0.99).count()) + " us");
 }
 
-// The move delays no other server's keys. What a busy machine does to them it does as well to a
-// client that knows nothing of the slot; that one has no other threads, though, and seven that
-// share two processors with a sanitizer took 20 ms. What waited for the held writes would take a
-// great part of their deadline.
+// The move must not delay keys of other servers. A busy machine delays the control client as well,
+// which does not use the slot. That client has no other threads, though, and seven threads that
+// shared two processors with a sanitizer took 20 ms. A call that waited for the held writes would
+// take a large part of their deadline.
 void expect_neighbours_in_time(const LargeSlot& large) {
   const auto neighbours = large.neighbours.times(large.move_begun, large.move_ended);
   const auto controls = large.controls.times(large.move_begun, large.move_ended);

@@ -11,7 +11,7 @@
 namespace sheaf::test {
 namespace {
 
-// The number behind `begin`; nothing if the text is another one.
+// The number after `begin`; nothing if the text is a different one.
 std::optional<std::uint64_t> number_behind(std::string_view begin, std::string_view text) {
   if (!text.starts_with(begin)) return std::nullopt;
   text.remove_prefix(begin.size());
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> number_behind(std::string_view begin, std::string_v
 
 }  // namespace
 
-// ---- what all have in common
+// ---- what all keys have in common
 
 LoadKey::LoadKey(Load& load, std::string name)
     : load_(load), name_(std::move(name)), slot_(protocol::resp::hash_slot(name_)) {}
@@ -132,7 +132,8 @@ void Journal::read_and_remove() {
   }
 }
 
-// With what tells a key that is gone from one that a server has not seen for a moment.
+// Reads the key again, to distinguish a key that is gone from one that a server has not seen for a
+// moment.
 void Journal::found_lost(std::string_view call) {
   const auto again = load().client.get(present(), {.timeout = load().patience});
   found("number " + std::to_string(number_) + " with " + std::to_string(acked_.size()) +

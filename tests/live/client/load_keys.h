@@ -1,7 +1,7 @@
 #pragma once
 
-// The keys of a load on a live cluster. Each knows what it may hold, because nobody else writes it,
-// and finds a wrong value, a call that ends late, and a command that was carried out twice.
+// The keys of a load on a live cluster. Only the load writes a key, so the key knows what it may
+// hold. It finds wrong values, calls that end late, and commands that were executed twice.
 //
 // Thread rule: one thread uses a key; any number use a LockedCounter.
 
@@ -21,13 +21,13 @@
 
 namespace sheaf::test {
 
-// What a server that is lost takes with it.
+// Writes that are lost with a server.
 enum class Loss : std::uint8_t {
   none,
-  latest  // writes that it has acknowledged and nobody else has heard of
+  latest  // writes that only it has acknowledged
 };
 
-// What all keys of a load share.
+// Shared by all keys of a load.
 struct Load {
   Load(Client& whose, CallJudge& by, std::chrono::milliseconds time)
       : client(whose), judge(by), patience(time) {}
@@ -38,12 +38,12 @@ struct Load {
   std::atomic<Loss> loss = Loss::none;
 };
 
-// Numbers that are written one after the other without a condition. One whose outcome is unknown
-// may be written at any time after it, even over a later one.
+// Numbers that are written one after another without a condition. A number whose outcome is unknown
+// may be written at any later time, even over a later number.
 class WrittenNumbers {
  public:
   std::uint64_t begin() { return ++begun_; }  // the next one
-  // How the writing of the latest one has ended.
+  // Records how the write of the latest number ended.
   template <class T>
   void ended(const Result<T>& result) {
     if (result) acked_ = begun_;
@@ -68,22 +68,22 @@ class LoadKey {
   LoadKey(const LoadKey&) = delete;
   LoadKey& operator=(const LoadKey&) = delete;
 
-  // A few calls.
+  // Makes a few calls.
   virtual void use() = 0;
-  // Nothing runs any more: what it holds in the end.
+  // Checks the final value. No other call runs any more.
   virtual void check() { use(); }
 
   const std::string& name() const { return name_; }
   std::uint16_t slot() const { return slot_; }
 
-  // How a call has ended that began at this moment. `error`: none if it succeeded.
+  // Records how a call ended that began at this time. `error` is null if it succeeded.
   void ended(std::string_view call, bool writes, Clock::time_point begun, const Error* error);
 
  protected:
   Load& load() { return load_; }
   bool may_lose() const { return load_.loss == Loss::latest; }
   void found(const std::string& text) { load_.judge.found(name_ + " " + text); }
-  // The number is one that the key may hold: what was acknowledged, or later.
+  // True if the key may hold the number: the acknowledged one or a later one.
   bool plausible(std::uint64_t number, std::uint64_t acknowledged, std::uint64_t latest);
   bool plausible(std::uint64_t number, const WrittenNumbers& numbers) {
     return numbers.may_come_late(number) || plausible(number, numbers.acked(), numbers.begun());
@@ -112,19 +112,19 @@ class LoadKey {
   const std::uint16_t slot_;
 };
 
-// set and get: NAME=NUMBER, which grows.
+// set and get: the value is NAME=NUMBER, and the number grows.
 class PlainKey final : public LoadKey {
  public:
   using LoadKey::LoadKey;
   void use() override;
-  // What a get has found.
+  // Checks the result of a get.
   void judge(const GetResult& got);
 
  private:
   WrittenNumbers numbers_;
 };
 
-// increment: acknowledged is carried out once, unknown is carried out once at most.
+// increment: an acknowledged one is executed exactly once, an unknown one at most once.
 class Counter final : public LoadKey {
  public:
   using LoadKey::LoadKey;
@@ -135,8 +135,8 @@ class Counter final : public LoadKey {
   std::uint64_t unknown_ = 0;
 };
 
-// set if absent, append, get, remove, and the next one under another name in the same slot. A
-// command that is carried out twice shows in each of them.
+// set if absent, append, get, remove, then the next key, with another name in the same slot. Each
+// of these commands would reveal that it was executed twice.
 class Journal final : public LoadKey {
  public:
   using LoadKey::LoadKey;
@@ -155,12 +155,12 @@ class Journal final : public LoadKey {
 
   Stage stage_ = Stage::closed;
   std::uint64_t number_ = 0;
-  std::uint64_t begun_ = 0;  // entries of the present one
+  std::uint64_t begun_ = 0;  // entries of the current key
   std::set<std::uint64_t> acked_;
 };
 
-// get and set if the version is still the same: nobody else writes, so it is, unless the command
-// was carried out already.
+// get, and set if the version is unchanged. No other caller writes the key, so the version changes
+// only if the command was already executed.
 class VersionedKey final : public LoadKey {
  public:
   using LoadKey::LoadKey;
@@ -172,7 +172,7 @@ class VersionedKey final : public LoadKey {
   bool unsure_ = false;  // an earlier set may still come
 };
 
-// MSET and MGET of two keys with one tag, as commands of the user's own.
+// MSET and MGET of two keys with one tag, as pass-through commands.
 class TaggedPair final : public LoadKey {
  public:
   using LoadKey::LoadKey;
@@ -182,7 +182,7 @@ class TaggedPair final : public LoadKey {
   WrittenNumbers numbers_;
 };
 
-// A number that all threads raise while they hold a lock.
+// A number that all threads increment while they hold a lock.
 class LockedCounter final : public LoadKey {
  public:
   LockedCounter(Load& load, std::string name)

@@ -77,7 +77,7 @@ void LoadWriter::check() {
   for (const auto& key : keys_) key->check();
 }
 
-// ---- all of it
+// ---- the whole load
 
 LoadedCluster::LoadedCluster(const RespClusterOptions& options, std::chrono::milliseconds patience)
     : cluster(options), observer(settled(cluster)) {
@@ -133,7 +133,7 @@ std::vector<std::vector<std::uint16_t>> LoadedCluster::slots_to_move() {
   return by_owner;
 }
 
-// A Garnet holds writes back while it sends keys of their slot.
+// Garnet holds writes while it sends the keys of their slot.
 void LoadedCluster::move_slots() {
   constexpr std::size_t together = 64;
   const auto by_owner = slots_to_move();
@@ -198,13 +198,13 @@ void LoadedCluster::expect_served(const Change& change, std::size_t owner,
   observer.begin_measuring();
   judge.end(change.permission, said);
   const auto served = write_to_all(change.slots);
-  // What that call takes on this machine while all is well does not count.
+  // The time that this call takes on this machine in normal operation does not count.
   const auto usual = write_to_all(change.slots) - served;
   const auto within = CallJudge::settling + judge.allowance() + usual;
   testing::Test::RecordProperty(change.name + "_served_after_ms", milliseconds(served - said));
   testing::Test::RecordProperty(change.name + "_allowed_ms", milliseconds(within));
   EXPECT_LE(milliseconds(served - said), milliseconds(within)) << change.name;
-  // From then on no call may fail.
+  // After that no call may fail.
   wait_for_condition("the permission to fail is over", [&] {
     return Call::Clock::now() > said + CallJudge::settling + judge.allowance();
   });

@@ -1,11 +1,11 @@
 #pragma once
 
-// A live cluster, one client of it, and eight threads that use that client while a test changes the
-// cluster. What must hold all the time: no wrong value, nothing carried out twice, every call ends
-// in time, only calls fail that may, and slots are served again 2 s after the cluster has said by
-// whom.
+// A live cluster, a client of it, and eight threads that use the client while a test changes the
+// cluster. All the time: no value is wrong, no command is executed twice, every call ends in time,
+// only calls that may fail do, and slots are served again 2 s after the cluster has said which
+// server serves them.
 //
-// Thread rule: one thread, beside those of the load.
+// Thread rule: one thread, besides those of the load.
 
 #include <atomic>
 #include <chrono>
@@ -30,14 +30,14 @@ namespace sheaf::test {
 
 using namespace std::chrono_literals;
 
-// One thread's keys, and those that it shares with others.
+// The keys of one thread, and those that it shares with others.
 //
-// Thread rule: run() on its thread; the others on any, check() once that has ended.
+// Thread rule: run() on its own thread; the others on any thread, check() after run() has ended.
 class LoadWriter {
  public:
   LoadWriter(Load& load, unsigned number, std::span<const std::unique_ptr<LockedCounter>> locks);
 
-  // Uses one key after the other, all plain ones together once a round, and one of the locks.
+  // Uses one key after another; once a round also all plain keys together and one of the locks.
   void run(const std::stop_token& stop);
   std::uint64_t rounds() const { return rounds_; }
   const std::vector<std::unique_ptr<LoadKey>>& keys() const { return keys_; }
@@ -59,28 +59,29 @@ class LoadedCluster {
   explicit LoadedCluster(const RespClusterOptions& options,
                          std::chrono::milliseconds patience = 3s);
 
-  // Changes from now on may do this.
+  // From now on changes may lose this.
   void expect_loss(Loss loss) { load_->loss = loss; }
 
-  // Moves 2,000 slots, with those of all keys of the load among them, each to the next of the
-  // servers that have slots.
+  // Moves 2,000 slots, which include those of all keys of the load, each to the next server that
+  // has slots.
   void move_slots();
-  // The same by Valkey's atomic migrations, to and fro for this time; every fourth is cancelled
-  // while it goes on. No call may fail.
+  // The same by Valkey's atomic migrations, back and forth for this time. Every fourth is cancelled
+  // while it runs. No call may fail.
   struct AtomicMoves {
     std::size_t done = 0;
     std::size_t cancelled = 0;
   };
   AtomicMoves move_slots_atomically(std::chrono::seconds time);
-  // As RespCluster::fail_over. `primary` has the slots now.
+  // As RespCluster::fail_over. `primary` owns the slots now.
   void fail_over(std::size_t primary, std::size_t replica, std::string_view how = {});
-  // Kills a primary; the others elect its replica. Redis.
+  // Kills a primary; the others elect its replica. Redis only.
   void lose(std::size_t primary, std::size_t replica);
   void stand_still(std::size_t server, std::chrono::seconds time);
   void restart_elsewhere(std::size_t server);
 
-  // For what the ones above do not do: slots of one server are not served from change_begins() on,
-  // until the cluster says that `owner` serves them, and that counts from `not_before` on.
+  // Changes that the functions above do not make: from change_begins() on, the slots of one server
+  // are not served until the cluster says that `owner` serves them. That counts from `not_before`
+  // on.
   struct Change {
     std::string name;
     SlotSet slots;
@@ -90,7 +91,7 @@ class LoadedCluster {
   void expect_served(const Change& change, std::size_t owner,
                      Call::Clock::time_point not_before = {});
 
-  // Ends the load; then each key holds what it must.
+  // Ends the load, and checks that each key holds what it must.
   void expect_all_good();
 
   RespCluster cluster;
@@ -102,17 +103,17 @@ class LoadedCluster {
   static constexpr unsigned threads_of_load = 8;
 
   std::vector<LoadKey*> keys() const;
-  // 2,000 slots, with those of all keys, by the server that has them now.
+  // 2,000 slots, including those of all keys, by their present server.
   std::vector<std::vector<std::uint16_t>> slots_to_move();
-  // Writes one key of each of these slots in one call, again until all of them are stored. Returns
-  // when that was so.
+  // Writes one key in each of these slots in one call, and repeats that until all are stored.
+  // Returns the time when they were.
   Call::Clock::time_point write_to_all(const SlotSet& slots);
   void wait_for_rounds(std::uint64_t more);
 
   std::optional<Load> load_;
   std::vector<std::unique_ptr<LockedCounter>> locks_;
   std::vector<std::unique_ptr<LoadWriter>> writers_;
-  std::vector<std::jthread> threads_;  // last: they use the others
+  std::vector<std::jthread> threads_;  // last, because they use the others
 };
 
 }  // namespace sheaf::test

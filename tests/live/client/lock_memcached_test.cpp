@@ -1,5 +1,5 @@
 // Advisory locks on real memcached servers: servers that restart or keep no versions, holders that
-// are stopped past their lease or die, and how long others wait.
+// are stopped past their lease or die, and how long other clients wait.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string uri_of(const std::vector<const MemcachedProcess*>& servers, const st
   return uri + "?protocol=" + with;
 }
 
-// A test with one server, in the protocol of the parameter.
+// A test with one server, in the parameter's protocol.
 class MemcachedLocks : public testing::TestWithParam<const char*> {
  protected:
   std::string uri() const { return uri_of({&server}, GetParam()); }
@@ -58,7 +58,7 @@ TEST_P(MemcachedLocks, AServerWithoutVersionsIsOneSentence) {
         << got.message();
     EXPECT_NE(got.text.find(std::to_string(plain.port())), std::string::npos) << got.message();
   }
-  for (const char* left : {"x", "y"}) {  // taken away again, unheard
+  for (const char* left : {"x", "y"}) {  // removed again without waiting for the reply
     while (client.get(left).value()) std::this_thread::yield();
   }
 }
@@ -67,7 +67,8 @@ TEST_P(MemcachedLocks, ARestartOfTheServerEndsTheBelief) {
   expect_a_restart_to_end_the_belief(server, uri(), "n");
 }
 
-// The restarted server counts from 1 again: the number that was read may be another value's.
+// The restarted server counts versions from 1 again, so the version that was read may be another
+// value's.
 TEST_P(MemcachedLocks, WhatWasReadBeforeARestartIsNotWrittenAfterIt) {
   MemcachedProcess other;
   Client client = open(uri_of({&server, &other}, GetParam()));
@@ -99,8 +100,8 @@ TEST_P(MemcachedLocks, WhatWasReadBeforeARestartIsNotWrittenAfterIt) {
 
 // ---- holders that are stopped
 
-// Makes one increment; true if it was acknowledged. Stops once between its read and its write, if
-// wished.
+// Makes one increment; true if it was acknowledged. If `stop` is set, clears it and stops the
+// process between the read and the write.
 bool count_once(Locker& locker, bool& stop) {
   auto got = locker.lock("sum", {.wait = 30s});
   if (!got) return false;
@@ -129,11 +130,11 @@ TEST_P(MemcachedLocks, FourOfWhomTwoAreStoppedUntilOthersHaveTheLockLoseNoIncrem
     pids.push_back(start_process([&] { return count(uri(), 200, i < 2 ? 50 * (i + 1) : 0); }));
   }
   EXPECT_EQ(herd(pids, 4s), 2);
-  EXPECT_GE(counter(), 4 * 200);  // a write that ended unknown may add to it
+  EXPECT_GE(counter(), 4 * 200);  // a write with outcome unknown may add to it
 }
 
-// A locks, reads and is stopped; its lease ends; B locks and reads; A goes on and writes with a
-// plain set, for nobody asks for a token; B writes. Returns how many of the two writes were
+// A locks, reads and is stopped; its lease ends; B locks and reads; A continues and writes with a
+// plain set, because memcached asks for no token; B writes. Returns how many of the two writes were
 // acknowledged.
 int worst_case_of_memcached(const std::string& uri, bool compares) {
   const pid_t a = start_process([&] {
@@ -180,7 +181,7 @@ TEST_P(MemcachedLocks, WithPlainGetsAndSetsOneAcknowledgedIncrementIsLost) {
 
 // ---- how long a lock lives
 
-// The lease of 1 s, two seconds more, a poll, and what a busy machine adds.
+// The lease of 1 s, two more seconds, a poll, and what a busy machine adds.
 constexpr auto longest_after_death = 1s + 2s + 300ms + 2s * slowness;
 
 struct Taken {
@@ -188,7 +189,7 @@ struct Taken {
   Clock::time_point asked, got;
 };
 
-// Takes locks at the time `when`, writes each of them to the pipe `report` and stops its process.
+// Takes locks at the time `when`, writes each one to the pipe `report` and stops its process.
 int take_and_stop(const std::string& uri, int first, int count, Clock::time_point when,
                   int report) {
   Client client = open(uri);
@@ -207,8 +208,8 @@ int take_and_stop(const std::string& uri, int first, int count, Clock::time_poin
   return 0;
 }
 
-// A holder that stands still believes in its lock for its lease, and nobody else gets it in that
-// time, whatever second the server's clock shows.
+// A stopped holder believes in its lock for the length of its lease. No other client may get the
+// lock in that time, at any fraction of the server's clock second.
 TEST_P(MemcachedLocks, NobodyGetsALockBeforeItsHolderStopsBelievingNorMuchLater) {
   if (!may_fork()) return;
   constexpr int holders = 10;

@@ -1,5 +1,5 @@
 // Locks between processes on a real broker: holders that are stopped past their lease or die, and
-// how long others wait.
+// how long other clients wait.
 
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ using namespace test;
 struct CountingTerms {
   std::string uri;
   int increments = each;
-  int stop_every = each / 5;  // stops itself between read and write, so often
+  int stop_every = each / 5;  // stops itself between read and write, every so many tries
   bool token = true;
-  bool guarded = true;  // writes by the guard; else as another program, with the token alone
+  bool guarded = true;  // writes by the guard; else like another program, by the token alone
 };
 
-// One increment; whether it was acknowledged.
+// Makes one increment; true if it was acknowledged.
 bool count_once(Client& client, Locker& locker, const CountingTerms& terms, bool stop) {
   auto got = locker.lock("sum", {.wait = 30s});
   if (!got) return false;
@@ -46,7 +46,7 @@ bool count_once(Client& client, Locker& locker, const CountingTerms& terms, bool
   }
   SetOptions options;
   if (terms.token) options.fence = token;
-  // An absent key was not claimed.
+  // guard.read() does not claim an absent key.
   if (terms.token && !*old) options.condition = SetCondition::if_absent;
   const auto done = client.set("{sum}n", next, options);
   return done && done->stored;
@@ -81,7 +81,7 @@ TEST_F(LockProcesses, EightThatAreStoppedPastTheirLeaseLoseNoAcknowledgedIncreme
     pids.push_back(start_process([&] { return count(terms); }));
   }
   EXPECT_GE(herd(pids), 8 * 4);
-  EXPECT_GE(counter(), 8 * each);  // a write that ended unknown may add to it
+  EXPECT_GE(counter(), 8 * each);  // a write with outcome unknown may add to it
 }
 
 TEST_F(LockProcesses, WithoutTheTokenStoppedHoldersLoseIncrements) {
@@ -98,7 +98,7 @@ TEST_F(LockProcesses, WithoutTheTokenStoppedHoldersLoseIncrements) {
   EXPECT_LT(counter(), 4 * 40);
 }
 
-// A reads and is stopped; its lease ends; B locks, reads and stands still; A goes on first.
+// A reads and is stopped; its lease ends; B locks, reads and pauses; A continues and writes first.
 // Returns how many of the two writes were acknowledged.
 int worst_case(const std::string& uri, bool claim) {
   const pid_t a = start_process([&] {
@@ -108,7 +108,7 @@ int worst_case(const std::string& uri, bool claim) {
     const FencingToken token = got->token();
     const auto old = claim ? got->read("{sum}n") : client.get("{sum}n");
     raise(SIGSTOP);
-    // As a program would that was started with the token.
+    // Like a program that was started with the token.
     const auto done = client.set("{sum}n", std::to_string(number_in(*old) + 1), {.fence = token});
     const bool refused = !done && done.error().reason == Reason::fencing_stale;
     const auto guarded = got->write("{sum}n", "0");
@@ -168,13 +168,13 @@ TEST_F(LockProcesses, ARestartOfTheStoreEndsTheBelief) {
   expect_a_restart_to_end_the_belief(broker, uri(), "{sum}n");
 }
 
-// ---- how long others wait
+// ---- how long other clients wait
 
 TEST_F(LockProcesses, AWaiterGetsTheLockWithin100MsOfItsRelease) {
   expect_handover_within(uri(), 10, 100ms * slowness);
 }
 
-// A store that grants no watch notifies nobody.
+// A store that grants no watches sends no notifications.
 TEST(LockPolling, AWaiterGetsTheLockWithin400MsWithoutNotifications) {
   test::BrokerOptions options;
   options.plugin_options = {{"max_watches", "1"}};

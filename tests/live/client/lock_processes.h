@@ -1,7 +1,7 @@
 #pragma once
 
-// Locks between processes: starts them, waits for them, lets those that have stopped themselves go
-// on.
+// Locks between processes: starts the processes, waits for them, and continues those that have
+// stopped themselves.
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 inline constexpr int each = share_of(500);
 
-// Runs `work` in a process of its own, which ends with what it returns. No client may be open yet.
+// Runs `work` in a process of its own; its result is the exit code. No client may be open yet.
 template <class Work>
 pid_t start_process(const Work& work) {
   const pid_t pid = fork();
@@ -50,7 +50,7 @@ pid_t start_process(const Work& work) {
   return pid;
 }
 
-// Waits until the process stops itself or ends; the status of waitpid.
+// Waits until the process stops itself or ends. Returns the status of waitpid.
 inline int wait_for(pid_t pid) {
   int status = 0;
   EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
@@ -63,8 +63,8 @@ inline void wait_out(std::chrono::milliseconds time) {
 
 inline int number_in(const GetResult& value) { return value ? std::stoi(value->data) : 0; }
 
-// Continues each process `rest` after it has stopped itself, until all have ended. Returns how many
-// stops there were.
+// Continues each process when `rest` has passed since it stopped itself, until all have ended.
+// Returns the number of stops.
 inline int herd(std::vector<pid_t> pids, std::chrono::milliseconds rest = 400ms) {
   struct Stopped {
     pid_t pid;
@@ -92,7 +92,8 @@ inline int herd(std::vector<pid_t> pids, std::chrono::milliseconds rest = 400ms)
   return stops;
 }
 
-// A thread that waits for the lock, and how long after `since` it got it.
+// Lets a thread wait for the lock and calls `release`. Returns how long after the time that this
+// returned the thread got the lock.
 inline Clock::duration time_to_lock(Client& client,
                                     const std::function<Clock::time_point()>& release) {
   Locker locker(client);
@@ -102,15 +103,15 @@ inline Clock::duration time_to_lock(Client& client,
     const auto guard = locker.lock("sum", {.wait = 20s});
     if (guard) got_at = Clock::now();
   });
-  // Asked once, refused, and asked for the watch or once more.
+  // The thread has asked once, was refused, and has asked for the watch or once more.
   while (client.stats()[0].replies < before + 2) std::this_thread::yield();
   const Clock::time_point since = release();
   waiter.join();
   return got_at ? *got_at - since : 1h;
 }
 
-// How soon a client gets the lock that another gives back, again and again. A busy machine delays
-// some rounds: the median counts.
+// Measures how soon a client gets the lock that another releases, several times. A busy machine
+// delays some rounds, so the median counts.
 inline void expect_handover_within(const std::string& uri, int rounds, Clock::duration limit) {
   Client holder = open(uri);
   Client client = open(uri);
@@ -129,7 +130,8 @@ inline void expect_handover_within(const std::string& uri, int rounds, Clock::du
   EXPECT_LT(times[times.size() / 2], limit);
 }
 
-// How soon a client gets the lock of a process that stands still with a lease of 1 s, and dies.
+// Measures how soon a client gets the lock of a process that stops with a lease of 1 s and is
+// killed.
 inline void expect_inheritance_within(const std::string& uri, Clock::duration limit) {
   const pid_t holder = start_process([&] {
     Client client = open(uri);
@@ -149,7 +151,7 @@ inline void expect_inheritance_within(const std::string& uri, Clock::duration li
   EXPECT_TRUE(WIFSIGNALED(wait_for(holder)));
 }
 
-// The holder of a lock on a server that starts again without its memory.
+// Holds a lock on a server that restarts without its memory.
 template <class Server>
 void expect_a_restart_to_end_the_belief(Server& server, const std::string& uri,
                                         const std::string& key) {

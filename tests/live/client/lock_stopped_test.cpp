@@ -1,6 +1,6 @@
 // Holders in processes of their own that are stopped past their lease, on every kind of server that
-// processes can share. However long one was stopped, it neither extends nor releases the lock of
-// the next holder, and loses no increment of a counter.
+// processes can share. However long a holder was stopped, it neither extends nor releases the next
+// holder's lock, and no increment of a counter is lost.
 
 #include "tests/live/client/lock_processes.h"
 #include "tests/support/own_process.h"
@@ -31,7 +31,7 @@ TEST_P(StoppedHolders, NeitherExtendNorReleaseTheNextHoldersLock) {
     auto guard = locker.lock("press", {.wait = 10s});
     if (!guard) return 1;
     raise(SIGSTOP);
-    // Its renewal is due since long, and its release is what a destructor would do.
+    // Its renewal is long overdue. This release is what the destructor would do.
     const auto released = guard->release();
     return guard->held() || (released && *released) ? 2 : 0;
   });
@@ -49,7 +49,7 @@ TEST_P(StoppedHolders, NeitherExtendNorReleaseTheNextHoldersLock) {
   EXPECT_EQ(client.get("press").value()->data, ours) << "still the next holder's";
 }
 
-// Makes increments, each in a tenure of its own. Stops itself twice between a read and its write.
+// Makes increments, each under a new lock. Stops itself twice between a read and its write.
 int count(const std::string& uri, int increments) {
   Client client = open(uri);
   Locker locker(client, {.lease = 300ms});

@@ -1,4 +1,5 @@
-// Another login on real servers that end connections for it, or whose connections cannot change it.
+// Changed logins on real servers that end connections because of them, or whose connections cannot
+// change their login.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ using namespace std::chrono_literals;
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
-// Redis ends the connections of a user that is deleted.
+// Redis ends the connections of a deleted user.
 TEST(LoginRenewal, AUserOfRedisThatIsDeletedAndMadeAgainIsLetInAgain) {
   RedisOptions options;
   options.user = "app";

@@ -26,11 +26,11 @@ class MemcachedBatch : public testing::TestWithParam<test::EndpointFactory> {
       ASSERT_TRUE(client->set(keys[i], value_of(i)).value().stored);
     }
   }
-  // Some have a blank, and go as base64 in meta.
+  // Some names have a blank and are sent as base64 in meta.
   static std::string key_of(unsigned i) {
     return (i % 97 == 0 ? "batch " : "batch/") + std::to_string(i);
   }
-  // Some are empty, some above 8 KiB.
+  // Some are empty, some larger than 8 KiB.
   static std::string value_of(unsigned i) {
     if (i % 31 == 0) return {};
     return "value " + std::to_string(i) + std::string(i % 101 == 0 ? 20'000 : 0, '.');
@@ -152,9 +152,9 @@ TEST_P(MemcachedBatch, ADeadlineThatHasPassedIsNoMiss) {
   }
 }
 
-// A list of gets shows the stub that holds somebody's lease as an empty value.
+// A list of gets shows the stub of another client's lease as an empty value.
 TEST_P(MemcachedBatch, AKeyThatSomebodyComputesIsAbsent) {
-  const std::string computed = "batch/990";  // not there: computed below
+  const std::string computed = "batch/990";  // not there; computed below
   const auto got = client->get_or_compute(computed, {.timeout = 20s}, [&] {
     expect_all(read());
     return std::string("made");

@@ -1,5 +1,5 @@
-// Large batches that several threads read from one real memcached server at once: connections of
-// their own, and the same answers as without.
+// Large batches that several threads read from one real memcached server at once: they get
+// connections of their own, and the same answers as without them.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using test::Fleet;
 
 constexpr std::size_t large_size = 100;  // keys
 
-// Threads that read a fleet's keys in batches, and judge every answer; the keys hold their names.
+// Threads that read a fleet's keys in batches and check every answer. Each key holds its own name.
 class Readers {
  public:
   Readers(Client& client, const Fleet& fleet, unsigned threads, std::size_t size = large_size)
@@ -41,7 +41,7 @@ class Readers {
     const std::uint64_t wanted = done_ + more;
     while (done_ < wanted) std::this_thread::yield();
   }
-  // Returns how many batches there were. None may have failed.
+  // Returns the number of batches. None may have failed.
   std::uint64_t end() {
     stop();
     EXPECT_EQ(failed_, 0u);
@@ -141,7 +141,7 @@ TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
   }
 }
 
-// Those that the server does not take are not missed.
+// The connections that the server refuses are not needed.
 TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
   Fleet fleet(1);
   const std::vector<Client> all = test::crowd(fleet.node(0));
@@ -156,7 +156,7 @@ TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
   EXPECT_EQ(fleet.stats(0).health, NodeHealth::up);
 }
 
-// Others keep the client's own path busy. The batch of this thread must not overtake its set.
+// Other callers keep the client's own path busy. This thread's batch must not overtake its own set.
 TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   Fleet fleet(1);
   const std::string mine = "mine";
@@ -179,7 +179,7 @@ TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefor
   readers.end();
 }
 
-// Callers on bulk connections wait in the read, where nobody can wake them.
+// Callers on bulk connections wait in the read, where no other thread can wake them.
 TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
   Fleet fleet(1);
   constexpr auto limit = 500ms;
@@ -214,7 +214,7 @@ TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServer
   for (const auto took : longest) EXPECT_LT(took, limit + 2s);
 }
 
-// Paths of one server, and a second thread that borrows one, too.
+// Paths of one server, and a second thread that also borrows one.
 class LentPaths : public testing::Test {
   static ClusterConfig configure(const test::MemcachedProcess& server) {
     auto config =
@@ -242,7 +242,7 @@ class LentPaths : public testing::Test {
       return std::move(*path);
     });
   }
-  // Waits for one that is connected.
+  // Waits for a path that is connected.
   Paths::Lease borrow() {
     const auto end = Fleet::Clock::now() + 20s;
     while (Fleet::Clock::now() < end) {
@@ -251,13 +251,13 @@ class LentPaths : public testing::Test {
     }
     throw std::runtime_error("no path to borrow");
   }
-  // What another thread does meanwhile, start to end.
+  // Runs `work` on another thread, from start to end.
   template <class Work>
   static void elsewhere(const Work& work) {
     std::thread(work).join();
   }
 
-  std::optional<Paths> paths;  // last, for it uses the others to its end
+  std::optional<Paths> paths;  // last, because it uses the others until its end
 };
 
 TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
@@ -266,7 +266,7 @@ TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
   elsewhere([&] {
     auto other = std::make_unique<Paths::Lease>(borrow());
     EXPECT_NE(&**other, mine);
-    lease.reset();  // so that the other one is given back last
+    lease.reset();  // so that the other one is returned last
     other.reset();
   });
   EXPECT_FALSE(paths->in_use());

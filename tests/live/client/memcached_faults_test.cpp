@@ -1,4 +1,4 @@
-// Real memcached servers that stop, die, come back empty or are full, under load.
+// Real memcached servers that stop, die, return empty or are full, under load.
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,12 @@ using testing::Test;
 constexpr int outages = 3;
 using test::slowness;
 
-// 1.2 s and 1 s by design, and room for a busy machine. Virtual time shows the design itself.
+// By design 1.2 s and 1 s; the rest is for a busy machine. Tests in virtual time check the design
+// itself.
 constexpr auto return_limit = 3s;
 constexpr auto rehash_limit = 3s;
 
-// The goal holds for every outage.
+// Every outage must meet the goal.
 void expect_within(Duration goal, const std::vector<Duration>& times) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   ASSERT_FALSE(times.empty());
@@ -32,8 +33,8 @@ void expect_within(Duration goal, const std::vector<Duration>& times) {
   EXPECT_LT(std::ranges::max(times), goal * slowness) << all;
 }
 
-// Of the requests that a server has counted since `before`, none was spent on finding out whether
-// it is back: each was answered, or had been sent before the node was taken as down.
+// Expects that none of the requests that a server has counted since `before` only tested if it was
+// back: each was answered, or was sent before the node was considered down.
 void expect_only_requests_that_were_wanted(const Fleet& fleet, unsigned index,
                                            const NodeStats& before) {
   const NodeStats now = fleet.stats(index);
@@ -43,8 +44,8 @@ void expect_only_requests_that_were_wanted(const Fleet& fleet, unsigned index,
   EXPECT_LE(arrived, answered + now.unknown - before.unknown);
 }
 
-// A server leaves under load, for longer than a probe, and comes back. How long its keys then
-// failed.
+// A server leaves under load, for longer than a probe interval, and returns. Returns how long its
+// keys then failed.
 template <class Leave, class Return>
 Duration outage(Fleet& fleet, const FleetLoad& load, unsigned index, const Leave& leave,
                 const Return& come_back) {
@@ -105,7 +106,8 @@ TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
   expect_within(return_limit, times);
 }
 
-// Read in batches of a hundred keys by four threads, it has connections beside the client's first.
+// Four threads read batches of a hundred keys, so the server has connections besides the client's
+// first one.
 TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(1);
   test::MemcachedProcess& server = *fleet.servers[0];
@@ -167,7 +169,7 @@ TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
   expect_only_requests_that_were_wanted(fleet, 1, {});
 }
 
-// Reads every key where the client finds it; each holds its own name.
+// Reads every key where the client finds it. Each must hold its own name.
 void expect_all_keys(Fleet& fleet) {
   for (const auto& [key, got] : fleet.client->get_many(fleet.keys, {.timeout = 1s})) {
     ASSERT_TRUE(got) << got.error().message();
@@ -176,7 +178,7 @@ void expect_all_keys(Fleet& fleet) {
   }
 }
 
-// Sets every key, until each one of this node is there again and none of the others.
+// Sets every key until all keys of this node, and no others, are on it again.
 void expect_back_at_owner(Fleet& fleet, unsigned index) {
   Client direct = test::open("memcached://" + fleet.node(index));
   const std::string& first = fleet.key_on(index);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Real memcached servers with one client of them, and threads that use it while servers fail and
-// check every answer against what was stored before.
+// Real memcached servers with one client, and threads that use it while servers fail. They check
+// every answer against what was stored before.
 
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@
 
 namespace sheaf::test {
 
-// What may be found under one key: what was stored last, or what may have been stored since then
-// or may still be on its way (writes that ended `unknown`).
+// The possible values of a key: the one stored last, and those that were written since then or may
+// still arrive (writes that ended `unknown`).
 struct Known {
   std::optional<std::string> last;
   std::vector<std::string> unsure;
@@ -33,7 +33,7 @@ struct Known {
   }
 };
 
-// Servers, the client of them, and 800 keys.
+// Servers, their client, and 800 keys.
 //
 // Thread rule: the thread that made it; see Load.
 class Fleet {
@@ -73,7 +73,7 @@ class Fleet {
   }
   NodeStats stats(unsigned index) const { return client->stats()[index]; }
 
-  // Sets every key to its own name. How many could not be set.
+  // Sets every key to its own name. Returns how many could not be set.
   std::size_t set_all() {
     std::vector<SetItem> items;
     for (const std::string& name : names) items.push_back({name, name});
@@ -85,7 +85,7 @@ class Fleet {
     }
     return failed;
   }
-  // Time from now to the first answer to a steady caller.
+  // The time from now until a steady caller gets an answer.
   Clock::duration time_to_success(unsigned index) {
     using namespace std::chrono_literals;
     const auto start = Clock::now();
@@ -103,7 +103,7 @@ class Fleet {
       (void)client->get(key_on(index), {.timeout = 100ms});
     }
   }
-  // An outage that lasts: two further probes have been sent.
+  // Waits until two more probes have been sent: the outage lasts.
   void wait_for_probes(unsigned index) const {
     const auto end = Clock::now() + std::chrono::seconds(20);
     const std::uint64_t wanted = stats(index).probes + 2;
@@ -112,7 +112,7 @@ class Fleet {
       std::this_thread::yield();
     }
   }
-  // Reads and writes that have arrived at a server since it was started, as it counts them itself.
+  // The reads and writes that a server has received since its start, as it counts them.
   std::uint64_t arrived(unsigned index) const {
     Client direct = open("memcached://" + node(index));
     const std::string stats =
@@ -136,7 +136,7 @@ class Fleet {
   std::string options_;
 };
 
-// Connects until the server takes no more.
+// Opens clients until the server takes no more.
 inline std::vector<Client> crowd(const std::string& node) {
   std::vector<Client> all;
   while (all.size() < 100) {
@@ -147,12 +147,12 @@ inline std::vector<Client> crowd(const std::string& node) {
   return all;
 }
 
-// Four threads that read and write a fleet's keys, each its own ones, and judge every answer.
+// Four threads that read and write a fleet's keys, each its own, and check every answer.
 class FleetLoad {
  public:
   enum class Reads { mixed, in_batches };
 
-  // Only keys of `victim` may fail; only if it `forgets` may they be absent.
+  // Only keys of `victim` may fail, and they may be absent only if it `forgets`.
   FleetLoad(Fleet& fleet, unsigned victim, bool forgets, Reads reads = Reads::mixed)
       : fleet_(fleet), victim_(victim), forgets_(forgets), reads_(reads) {
     for (std::size_t t = 0; t < threads; ++t) threads_.emplace_back([this, t] { run(t); });
@@ -165,7 +165,7 @@ class FleetLoad {
     const std::uint64_t wanted = done_ + more;
     while (done_ < wanted) std::this_thread::yield();
   }
-  // Failures of the victim's keys.
+  // The number of failures of the victim's keys.
   std::uint64_t failed() const { return failed_; }
   void end() {
     stop();
@@ -175,7 +175,7 @@ class FleetLoad {
 
  private:
   static constexpr std::size_t threads = 4;
-  static constexpr auto timeout = std::chrono::seconds(2);  // of whom a busy machine holds up
+  static constexpr auto timeout = std::chrono::seconds(2);  // for calls that a busy machine delays
 
   void stop() {
     over_ = true;
@@ -200,7 +200,8 @@ class FleetLoad {
     if (!answered) ++(fleet_.owners[key] == victim_ ? failed_ : others_);
     ++done_;
   }
-  // This thread's next 100 keys, or what is left of them until it has read all. The last one's `i`.
+  // Reads this thread's next 100 keys, or those left until it has read all. Returns the last key's
+  // `i`.
   std::size_t read_many(std::size_t i) {
     std::vector<std::size_t> numbers;
     std::vector<std::string_view> keys;

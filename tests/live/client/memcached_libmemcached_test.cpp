@@ -1,5 +1,5 @@
-// One fleet of real memcached servers, used by sheaf and by libmemcached at once: each finds what
-// the other has stored, where it would have stored it itself.
+// One fleet of real memcached servers, used by sheaf and libmemcached at once. Each finds what the
+// other has stored, on the server where it would have stored it itself.
 
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ using namespace std::chrono_literals;
 using test::MemcachedProcess;
 
 constexpr std::array<std::uint32_t, 8> weights{600, 300, 200, 350, 1000, 800, 950, 100};
-constexpr auto patience = 60s;  // of a batch, on a busy machine
+constexpr auto patience = 60s;  // for a batch on a busy machine
 
-// How both are set up to agree.
+// Settings with which both agree.
 struct Agreement {
   std::string name;
-  std::string options;  // of sheaf
+  std::string options;  // sheaf's
   bool weighted;        // the library: KETAMA_WEIGHTED, else DISTRIBUTION_CONSISTENT
   bool binary;          // the library's protocol
   unsigned keys;
@@ -41,7 +41,7 @@ struct Found {
   std::uint32_t flags = 0;
 };
 
-// libmemcached, as a program in C would use it.
+// libmemcached as a C program would use it.
 class Library {
  public:
   explicit Library(const Agreement& agreement) : library_(memcached_create(nullptr)) {
@@ -68,7 +68,7 @@ class Library {
     return memcached_set(library_, key.data(), key.size(), value.data(), value.size(), 0, flags) ==
            MEMCACHED_SUCCESS;
   }
-  // In batches as a program would read them.
+  // Reads in batches, as a program would.
   std::map<std::string, Found> get(const std::vector<std::string>& keys) {
     constexpr std::size_t batch = 500;
     std::map<std::string, Found> all;
@@ -85,7 +85,7 @@ class Library {
     }
     return all;
   }
-  // -1: the key is absent.
+  // Returns -1 if the key is absent.
   std::int64_t add_to(const std::string& key, std::uint32_t delta) {
     std::uint64_t now = 0;
     const auto done = memcached_increment(library_, key.data(), key.size(), delta, &now);
@@ -114,7 +114,7 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
   void SetUp() override {
     std::string uri = "memcached://";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
-      // The text of an address places keys, not what it leads to.
+      // The text of an address places keys, not the server that it leads to.
       const std::string host = i == 2 ? "localhost" : "127.0.0.1";
       const std::uint32_t weight = GetParam().weighted ? weights[i] : 1;
       nodes_.push_back(host + ":" + std::to_string(servers_[i].port()));
@@ -122,14 +122,15 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
       uri += (i > 0 ? "," : "") + nodes_[i] + "*" + std::to_string(weight);
     }
     client.emplace(test::open(uri + "?" + GetParam().options));
-    // A tenth of the keys are not ASCII: hashes that read signed characters place them elsewhere.
+    // A tenth of the keys are not ASCII, because hashes that read signed characters place them
+    // differently.
     for (unsigned i = 0; i < GetParam().keys; ++i) {
       keys.push_back((i % 10 == 9 ? "k\xc3\xa9y-" : "key-") + std::to_string(i));
     }
     views.assign(keys.begin(), keys.end());
   }
 
-  // Each key is on the server that both name, and no server has any other.
+  // Each key is on the server that both name, and no server has any other keys.
   void expect_each_key_where_both_name_it() {
     std::vector<std::vector<std::string_view>> of(servers_.size());
     unsigned differences = 0;

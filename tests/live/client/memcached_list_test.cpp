@@ -1,4 +1,4 @@
-// Lists on real memcached servers: what the servers drop, and where the keys live.
+// Lists on real memcached servers: what the servers drop, and which server has the keys.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class MemcachedLists : public test::OnEndpoint {
     const auto bytes = client->get(Keys(name, Ids::drawn).head()).value();
     return client::list::parse_head(bytes.value().data, Ids::drawn).value();
   }
-  // As if the server had needed the room.
+  // Removes the key as if the server had needed the room.
   void evict(const std::string& key) {
     ASSERT_EQ(client->remove(key).value(), RemoveResult::removed);
   }
@@ -40,7 +40,8 @@ class MemcachedLists : public test::OnEndpoint {
 };
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MemcachedLists);
-// Not over TLS: one of the tests asks the servers in its own words. The contract has lists there.
+// TLS is left out, because one of the tests talks to the servers directly. The contract tests lists
+// over TLS.
 std::vector<test::EndpointFactory> plain_factories() {
   auto all = test::memcached_factories();
   std::erase_if(all, [](const auto& each) { return each.name.ends_with("OverTls"); });
@@ -103,7 +104,7 @@ TEST_P(MemcachedLists, ADroppedSegmentTakesItsItemsAndPushesGoOn) {
   evict_segment("segments", table[2].id);
   expect_incomplete(list.range(0, 10));
   EXPECT_EQ(list.range(256, 257).value(), (Items{"256", "257"}));
-  Client other = test::open(endpoint->uri());  // that knows no segment
+  Client other = test::open(endpoint->uri());  // has read no segment
   List there(other, "segments");
   expect_incomplete(there.update(699, "x"));
   push_all(there, numbered(100));
@@ -166,7 +167,7 @@ TEST_P(MemcachedLists, AllKeysOfAListLiveWhereItsNameLeadsAlsoOnARingThatReadsNo
   }
 }
 
-// The text that the server says about a key, for people.
+// The server's text about a key, meant for people.
 std::string debug_line(const std::string& node, const std::string& key) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -256,7 +257,7 @@ TEST(MemcachedListFaults, AfterARestartTheListIsEmptyAndBothWritersGoOn) {
   EXPECT_EQ(first.range(0, -1).value(), (Items{"theirs", "ours"}));
 }
 
-// A server of two megabytes that other keys push everything out of: lists lose items, and say so.
+// On a server of two megabytes, other keys push everything out. Lists then lose items, and say so.
 TEST(MemcachedListFaults, AFullServerMakesHolesButNoWrongList) {
   test::MemcachedOptions options;
   options.arguments = {"-m", "2"};

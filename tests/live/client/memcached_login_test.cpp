@@ -1,5 +1,5 @@
-// How a client gets into a real memcached: log-ins by SASL and by text, in each protocol and found
-// out, with right and wrong passwords; servers that speak one protocol only.
+// How a client logs in to a real memcached: by SASL and by text, in each protocol and with
+// detection, with right and wrong passwords; and servers that speak only one protocol.
 
 #include <gtest/gtest.h>
 
@@ -33,11 +33,11 @@ class LogIns : public testing::TestWithParam<Way> {
     return options;
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(server_.port()); }
-  // `user`: as in a URI, with the "@".
+  // `user` is written as in a URI, with the "@".
   Client open_as(const std::string& user) const {
     return test::open("memcached://" + user + address() + "?protocol=" + GetParam().protocol);
   }
-  // Nothing was sent, one sentence says why, and no password is in it.
+  // Expects that nothing was sent, that one sentence says why, and that it contains no password.
   void expect_refused(const std::string& user, Reason reason, std::string_view words) const {
     Client client = open_as(user);
     const auto refused = client.set("k", "v", {.timeout = 10s});
@@ -77,12 +77,12 @@ TEST_P(LogIns, RightPasswordsAreLetInAndSeeTheSameValues) {
 TEST_P(LogIns, WrongOnesAreOneClearError) {
   constexpr std::string_view words = "the server refused the log-in (";
   expect_refused("cache:blunder@", Reason::authentication, words);
-  expect_refused("cache:word@", Reason::authentication, words);  // somebody else's
+  expect_refused("cache:word@", Reason::authentication, words);  // another user's password
   expect_refused("nobody:s3cret@", Reason::authentication, words);
-  expect_refused("", Reason::authentication, "the server wants a user name and a password");
+  expect_refused("", Reason::authentication, "the server requires a user name and a password");
 }
 
-// A client that was refused must not keep the others out.
+// A refused client must not keep the others out.
 TEST_P(LogIns, AWrongPasswordIsReportedAgainAndDisturbsNobody) {
   Client good = open_as("cache:s3cret@");
   Client bad = open_as("cache:blunder@");
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(For, WrongProtocol,
                                          Way{"Text", LogIn::text, "binary"}),
                          name_of);
 
-// Such a server says nothing at all, with the right password too.
+// Such a server says nothing at all, even with the right password.
 TEST_P(WrongProtocol, IsOneClearErrorBeforeTheDeadline) {
   for (const char* user : {"cache:s3cret@", ""}) {
     expect_refused(user, Reason::node_down, "connected, but no answer to the log-in");

@@ -1,5 +1,5 @@
-// Servers that are known by name: each connection looks the name up anew, and where it leads is no
-// part of what the node is called or of which keys it owns.
+// Servers known by name. Each connection looks the name up again, and the address affects neither
+// the node's name nor the keys that it owns.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* no
   if (!ours) return real(node, service, hints, found);
   if (ours->empty()) return EAI_AGAIN;
   addrinfo numeric = hints != nullptr ? *hints : addrinfo{};
-  numeric.ai_flags = AI_NUMERICHOST;  // whatever networks this machine has
+  numeric.ai_flags = AI_NUMERICHOST;  // independent of this machine's networks
   return real(ours->c_str(), service, &numeric, found);
 }
 
@@ -84,7 +84,7 @@ namespace {
 constexpr const char* moving = "moving.sheaf.test";
 constexpr const char* staying = "staying.sheaf.test";
 
-// One port at two addresses of this machine: a name has no port to lead elsewhere.
+// One port at two addresses of this machine, because a name cannot lead to another port.
 struct Pair {
   Pair() {
     for (int tries = 0; second == nullptr; ++tries) {
@@ -94,7 +94,7 @@ struct Pair {
       same_port.port = first->port();
       try {
         second = std::make_unique<MemcachedProcess>(same_port);
-      } catch (const std::runtime_error&) {  // somebody has that port there
+      } catch (const std::runtime_error&) {  // another process has that port there
         if (tries == 10) throw;
       }
     }
@@ -103,7 +103,7 @@ struct Pair {
   std::unique_ptr<MemcachedProcess> second;
 };
 
-// Two nodes, known by name; the first can move.
+// Two nodes known by name. The first one can move.
 class NamedNodes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ class NamedNodes : public testing::TestWithParam<const char*> {
     for (const std::string& key : names) owners.push_back(client->locate(key)->node);
   }
 
-  // How many of the keys could be set.
+  // Returns how many of the keys could be set.
   unsigned set_all(const std::string& value) {
     std::vector<SetItem> items;
     for (const std::string& name : names) items.push_back({name, value});
@@ -134,7 +134,7 @@ class NamedNodes : public testing::TestWithParam<const char*> {
       ASSERT_LT(Clock::now(), end) << client->stats()[0].node << " does not come back";
     }
   }
-  // The server, asked by its address, has the keys of this node and no others.
+  // The server, asked by its address, has exactly the keys of this node.
   void expect_keys_of(const std::string& node, const std::string& address,
                       const std::string& value) {
     Client direct = test::open("memcached://" + address);
@@ -184,7 +184,7 @@ TEST_P(NamedNodes, ANodeWhoseNameLeadsElsewhereIsFoundThereAndKeepsItsKeys) {
   expect_same_places();
 }
 
-// A connection that works is no reason to ask.
+// A client with a working connection does not look the name up again.
 TEST_P(NamedNodes, ANameThatLeadsElsewhereMovesNobodyWhoIsConnected) {
   ASSERT_EQ(set_all("before"), names.size());
   Names::instance().lead(moving, "127.0.0.2");

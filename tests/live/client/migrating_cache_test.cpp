@@ -1,4 +1,4 @@
-// A MigratingCache on real memcached servers, call by call.
+// A MigratingCache on real memcached servers, one call at a time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class MovingCache : public testing::Test {
     return MigratingCache::open(Client::open(uri(old_)).value(), Client::open(uri(new_)).value(),
                                 std::move(reader), {.settle = settle});
   }
-  // A cache that is in this stage for ever.
+  // A cache that stays in this stage.
   MigratingCache cache_in(Stage stage) {
     return opened([stage] { return Migration{.stage = stage}; }, 1h).value();
   }
@@ -127,7 +127,7 @@ TEST_F(MovingCache, ACopyNeitherReplacesAValueNorLeavesAPlaceholderForNone) {
   EXPECT_EQ(data(to, "key"), "newer");
   EXPECT_EQ(copy_for_migration(from, to, "none").value(), Copied::absent);
   EXPECT_EQ(data(to, "none"), "(none)");
-  to.set("left", client::migration::placeholder).value();  // by a copier that has died
+  to.set("left", client::migration::placeholder).value();  // left by a copier that died
   from.set("left", "value").value();
   EXPECT_EQ(move_for_migration(from, to, "left").value(), Copied::copied);
   EXPECT_EQ(data(to, "left"), "value");
@@ -226,7 +226,7 @@ TEST_F(MovingCache, ThreadsShareOneWhileItsStageChanges) {
         for (int n = 0; n < 300; ++n) {
           const std::string value = key + "#" + std::to_string(n);
           const std::string_view names[] = {key, "none"};
-          if (!cache.set(key, value)) continue;  // a busy machine
+          if (!cache.set(key, value)) continue;  // a busy machine may fail it
           const auto got = cache.get(key);
           const auto many = cache.get_many(names);
           wrong += got && (!*got || (*got)->data != value) ? 1 : 0;
@@ -240,7 +240,7 @@ TEST_F(MovingCache, ThreadsShareOneWhileItsStageChanges) {
   EXPECT_EQ(wrong, 0u);
 }
 
-// What the stages that remove a key before they store it would otherwise have lost.
+// The stages that remove a key before they store it would lose the value without this check.
 TEST_F(MovingCache, AWriteThatAClientWouldRefuseLeavesTheOldValueInEachStage) {
   const std::string large(2u << 20, 'x');
   const std::string long_key(251, 'k');
@@ -280,7 +280,7 @@ TEST_F(MovingCache, AWriteThatAClientWouldRefuseLeavesTheOldValueInEachStage) {
   }
 }
 
-// The servers of one fleet take what those of the other do not.
+// The servers of one fleet accept values that those of the other do not.
 TEST_F(MovingCache, AWriteIsCheckedByWhatEachStepOfItsStageAsksOfItsFleet) {
   const auto cache_with = [&](Stage stage, const std::string& old_has, const std::string& new_has) {
     return MigratingCache::open(Client::open(uri(old_, old_has)).value(),
@@ -368,7 +368,7 @@ TEST_F(MovingCache, AReaderThatThrowsHasNotReadTheStage) {
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
   const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
   ASSERT_FALSE(cache);
-  EXPECT_EQ(cache.error().text, "the migration is one of other servers: look at \"from\"");
+  EXPECT_EQ(cache.error().text, "the migration is between other servers: check \"from\"");
 }
 
 TEST_F(MovingCache, AWriteThatOnlyOneFleetTookIsUnknownAndItsKeyIsNamed) {

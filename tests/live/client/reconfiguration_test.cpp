@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A value says which key it is of, and never changes: whoever owns the key, another one is wrong.
+// A value names its key and never changes. Whichever server owns the key, any other value is wrong.
 TEST(ServersChange, TwentyTimesUnderLoadNoCallFailsAndNoValueIsWrong) {
   std::vector<std::unique_ptr<test::MemcachedProcess>> servers;
   ClusterConfig config = ClusterConfig::parse_uri("memcached://127.0.0.1").value();

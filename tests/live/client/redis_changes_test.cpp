@@ -1,5 +1,5 @@
-// A whole client on a Redis cluster that changes: slots move, a primary fails over, a server stands
-// still, one comes back with another address, one is lost, all while threads write and read.
+// A whole client on a Redis cluster that changes: slots move, a primary fails over, a server stops
+// for a while, one returns with another address, one is lost. Threads write and read all the time.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -26,7 +26,7 @@ TEST(RedisChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnderO
   loaded.expect_all_good();
 }
 
-// What the primary had acknowledged and not yet sent to its replica is lost.
+// Writes that the primary had acknowledged and not yet sent to its replica are lost.
 TEST(RedisChanges, APrimaryIsKilledUnderLoadAndItsReplicaIsElected) {
   LoadedCluster loaded(with_replicas());
   loaded.expect_loss(Loss::latest);

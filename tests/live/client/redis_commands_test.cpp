@@ -1,5 +1,5 @@
-// Commands of the user's own on clusters of real servers: where they go, what comes back, what is
-// refused, and what becomes of them while slots move and connections end.
+// Pass-through commands on clusters of real servers: where they are sent, what they return, what is
+// refused, and what happens to them while slots move and connections end.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -33,7 +33,7 @@ using test::RespSoftware;
 constexpr std::chrono::milliseconds command_limit = 30s;
 constexpr CommandOptions patient{.timeout = command_limit};
 
-// What holds on a cluster of any software, one check after another on the same one.
+// Checks for a cluster of any software, run one after another on the same cluster.
 class CommandChecks : public testing::Test {
  public:
   void begin(RespSoftware software) {
@@ -46,7 +46,7 @@ class CommandChecks : public testing::Test {
   std::string node(std::size_t server) const {
     return "127.0.0.1:" + std::to_string(cluster->server(server).port());
   }
-  // "text" of the reply, or the error's.
+  // The reply's "text", or the error's.
   std::string run(Command command) {
     const auto reply = client->execute(std::move(command), patient);
     if (!reply) return reply.error().text;
@@ -117,7 +117,7 @@ void CommandChecks::what_cannot_work_is_refused_before_it_is_sent() {
   EXPECT_EQ(crossed.error().outcome, Outcome::invalid);
   EXPECT_EQ(crossed.error().text,
             "the keys \"foo\" and \"x\" of the command are in the slots 12182 and 16287; it needs "
-            "all in one, as by the same {tag} in each");
+            "all in one slot, for example with the same {tag} in each");
   for (const Command& command : {Command{"MULTI"}, Command{"SUBSCRIBE", "news"},
                                  Command{"BLPOP", "k", "0"}, Command{"AUTH", "secret"}}) {
     const auto refused = client->execute(command, patient);
@@ -141,7 +141,7 @@ void CommandChecks::without_keys_they_go_to_any_node_or_to_the_one_that_is_named
   EXPECT_EQ(keys, 1u);
   const auto elsewhere = client->execute(Command{"DBSIZE"}.at_node("127.0.0.1:1"), patient);
   ASSERT_FALSE(elsewhere);
-  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is no node of the cluster");
+  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is not a node of the cluster");
   std::size_t served = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto got = client->execute(Command{"GET", "foo"}.at_node(node(i)), patient);
@@ -193,7 +193,7 @@ void CommandChecks::all_forms_say_the_same() {
   EXPECT_EQ(run({"GET", "form"}), "3");
 }
 
-// A counter whose slot moves to and fro counts each increment once.
+// A counter whose slot moves back and forth counts each increment once.
 void CommandChecks::a_moving_slot_loses_and_repeats_nothing() {
   const std::string key = "foo";
   const auto slot = protocol::resp::hash_slot(key);
@@ -275,7 +275,7 @@ TEST_F(RedisCommands, AMovingSlotLosesAndRepeatsNothing) {
 }
 TEST_F(RedisCommands, TheServersOfTheClusterAreListed) { the_servers_of_the_cluster_are_listed(); }
 
-// To form a cluster of Garnet takes many seconds.
+// Forming a Garnet cluster takes many seconds.
 class GarnetCommands : public CommandChecks {};
 
 TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
@@ -298,8 +298,8 @@ TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
   }
 }
 
-// A server that holds writes back holds back PFCOUNT, too, which only reads. So both are on their
-// way when the connections are cut.
+// A server that holds writes holds PFCOUNT, too, although it only reads. So both commands are in
+// flight when the connections are cut.
 TEST(RedisCommandsLost, OnlyWhatReadsIsSentAgain) {
   test::RespCluster cluster({.primaries = 3});
   Client client = test::open("redis://127.0.0.1:" + std::to_string(cluster.server(0).port()));

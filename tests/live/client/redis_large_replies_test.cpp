@@ -1,5 +1,5 @@
-// Replies to commands of the user's own that are larger than one may be, on the connection that
-// others write on: they end that command, and nothing else.
+// Replies to pass-through commands that exceed the limit, on a connection that others write on.
+// They fail only that command.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -25,13 +25,13 @@ constexpr CommandOptions very_patient{.timeout = 60s};
 
 class RedisLargeReplies : public testing::Test {
  protected:
-  // One connection, which everything shares.
+  // One connection, which all callers share.
   RedisLargeReplies()
       : client(test::open("redis://127.0.0.1:" + std::to_string(server.port()) +
                           "?routing=ring&pool_max=1")) {}
   ~RedisLargeReplies() override { writer.request_stop(); }
 
-  // A list of so many items, written beside the client.
+  // Makes a list of `items` items, without using the client.
   void fill(const std::string& key, std::size_t items) {
     test::RespConnection connection(server.port());
     std::vector<std::string> words{"RPUSH", key};
@@ -42,7 +42,8 @@ class RedisLargeReplies : public testing::Test {
     }
   }
 
-  // How many writes of the other thread have ended; it writes until it is told to stop.
+  // Stops the other thread, which writes until then. It must have written, and no write may have
+  // failed.
   void expect_that_no_write_was_lost() {
     writer.request_stop();
     writer.join();
@@ -54,7 +55,7 @@ class RedisLargeReplies : public testing::Test {
   const test::RedisProcess server;
   Client client;
   int written = 0;                    // by the writer
-  std::vector<std::string> failures;  // of the writer
+  std::vector<std::string> failures;  // the writer's
   std::jthread writer{[this](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       const auto result = client.set("mine", std::to_string(written), {.timeout = 60s});

@@ -1,5 +1,5 @@
-// Redis clusters whose servers announce names: some that nobody here can resolve and redirect by
-// them, and some that are reached by them.
+// Redis clusters whose servers announce names: some that cannot be resolved here and that appear in
+// redirects, and some by which the servers are reached.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 

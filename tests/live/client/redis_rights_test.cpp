@@ -1,5 +1,5 @@
-// Changes of a client whose user may not run scripts, nor always transactions: whatever the server
-// refuses, nothing is written that the value at hand does not allow.
+// Changes by a client whose user may not run scripts, and sometimes not transactions. Whatever the
+// server refuses, nothing is written that the present value does not allow.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -37,7 +37,7 @@ class RedisRights : public testing::Test {
     return test::open("redis://app:word@127.0.0.1:" + std::to_string(server.port()) +
                       "?routing=ring&pool_max=1" + more);
   }
-  // What the user may from now on: "-multi".
+  // Changes what the user may do from now on: "-multi".
   void allow(const std::string& right) {
     ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", right}), "+OK");
   }
@@ -120,7 +120,7 @@ TEST_F(RedisRights, WithoutOneRightOfATransactionNothingIsWrittenAndOthersGoOn) 
   }
 }
 
-// Each count that was reported is there, and nothing else writes.
+// Every reported count is there, and nothing else writes.
 TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
   admin.ask({"SET", "counter", "0"});
   std::atomic<std::uint64_t> done = 0;
@@ -162,8 +162,8 @@ TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
   EXPECT_EQ(admin.text({"GET", "counter"}), "\"" + std::to_string(done) + "\"");
 }
 
-// Garnet leaves a transaction open whose EXEC is refused: what follows on its connection must not
-// be taken for done.
+// Garnet leaves a transaction open if its EXEC is refused. Later commands on that connection must
+// not be taken for executed.
 TEST(GarnetRights, NothingIsWrittenWithoutOneAndNothingIsReportedAsDoneThatIsNot) {
   if (!test::is_installed(test::RespSoftware::garnet)) {
     GTEST_SKIP() << test::not_installed(test::RespSoftware::garnet);

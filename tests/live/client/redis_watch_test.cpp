@@ -1,5 +1,5 @@
-// Watches on clusters that change, by a client that does nothing else: it hears of a new owner only
-// because it asks. Redis notifies, Garnet is polled.
+// Watches on clusters that change, by a client that does nothing else. It learns of a new owner
+// only because it asks. Redis notifies; Garnet is polled.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -41,7 +41,7 @@ class RedisWatches : public testing::TestWithParam<RespSoftware> {
     return "redis://127.0.0.1:" + std::to_string(cluster->server(1).port()) +
            ",127.0.0.1:" + std::to_string(cluster->server(2).port()) + "?connect_timeout=2s";
   }
-  // Every other key is there from the start.
+  // Every other key exists from the start.
   void begin() {
     for (std::size_t i = 0; i < names.size(); i += 2) write(names[i], "before");
     const std::vector<std::string_view> keys(names.begin(), names.end());
@@ -52,11 +52,11 @@ class RedisWatches : public testing::TestWithParam<RespSoftware> {
       known += (*event)->kind == Kind::current ? 1 : 0;
     }
   }
-  // While the writer does not know of a new owner either, its calls fail at once.
+  // While the writer does not know a new owner either, its calls fail at once.
   void write(const std::string& name, const std::string& value) {
     wait_for_condition("the key is written", [&] { return writer->set(name, value).has_value(); });
   }
-  // Writes every key, and returns when the watch has said so of each.
+  // Writes every key. Returns when the watch has reported each of them.
   void expect_all_heard(const std::string& value) {
     for (const std::string& name : names) write(name, value);
     std::set<std::string> heard;

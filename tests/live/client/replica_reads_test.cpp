@@ -1,4 +1,4 @@
-// Reads of live replicas: Redis and Garnet clusters of three primaries with a replica each.
+// Reads from live replicas: Redis and Garnet clusters of three primaries with one replica each.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -47,7 +47,7 @@ class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
   std::string identity(std::size_t server) {
     return "127.0.0.1:" + std::to_string(cluster->server(server).port());
   }
-  // Answers to the reader by server.
+  // The number of answers to the reader, by server.
   std::map<std::string, std::uint64_t> replies() const {
     std::map<std::string, std::uint64_t> counts;
     for (const NodeStats& node : reader->stats()) counts[node.node] = node.replies;
@@ -100,7 +100,7 @@ TEST_P(LiveReplicaReads, SpreadOverAllHoldersAndFindEveryKey) {
   });
 }
 
-// A replica does not have what was never there, nor does it yet what has just been written.
+// A replica lacks keys that never existed and those that were just written.
 TEST_P(LiveReplicaReads, AMissIsOneOfTheOwner) {
   wait_for_condition("every replica answers", [&] {
     expect_all_read();

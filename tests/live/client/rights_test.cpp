@@ -1,4 +1,4 @@
-// Clients of a broker with a file of rights: what the library makes of refusals, and a reload under
+// Clients of a broker with a file of rights: how the library reports refusals, and a reload under
 // load.
 
 #ifdef SHEAF_TEST_BROKERS
@@ -38,7 +38,7 @@ void expect_refused(const Failed& result) {
   EXPECT_EQ(result.error().reason, Reason::not_authorized) << result.error().message();
 }
 
-// ann may all of it, bob what the test says.
+// ann has all rights, bob those that the test gives.
 std::string document(const std::string& keys_of_bob) {
   return R"({"users": {"ann": {"keys": {"*": ["read", "write", "watch", "lock"]}},
                        "bob": {"keys": {)" +
@@ -130,7 +130,7 @@ TEST_F(LockRights, LockIsEnoughToTakeAWaitingLockAndToGuardKeys) {
   auto held = Locker(ann).lock("press");
   ASSERT_TRUE(held);
   std::thread holder([&] {
-    // Gives it back when bob has been refused it at least once.
+    // Releases it once bob has been refused at least once.
     test::wait_for_condition("bob waits", [&] { return bob.stats()[0].requests > 0; });
     held->release().value();
   });
@@ -205,8 +205,9 @@ TEST_F(ClientRights, LimitsAreReasonQuotaWithTheirText) {
   EXPECT_THAT(second.error().message(), HasSubstr("at most 1 keys"));
 }
 
-// Four threads of two users call without a pause while the file changes 40 times. What both files
-// allow never fails; what neither allows never succeeds; what only one allows is refused or done.
+// Four threads of two users call without a pause while the file changes 40 times. Calls that both
+// files allow never fail; calls that neither allows never succeed; calls that only one allows are
+// refused or done.
 TEST_F(ClientRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
   const std::string first = document(R"("both": ["read", "write"], "first": ["write"])");
   const std::string second = document(R"("both": ["read", "write"], "second": ["write"])");

@@ -25,7 +25,7 @@ constexpr unsigned rotations = 20;
 
 std::string password(unsigned n) { return "password-" + std::to_string(n); }
 
-// How often the server was asked to let somebody in.
+// The number of login attempts that the server has seen.
 unsigned logins(RespConnection& admin) {
   const std::string stats = admin.text({"INFO", "commandstats"});
   const std::size_t at = stats.find("cmdstat_auth:calls=");

@@ -1,5 +1,5 @@
-// A password and a value that nobody else has, and everything that clients of real servers say: to
-// their users, to the log, and in statistics. Neither is in it.
+// A unique password and a unique value must appear in nothing that clients of real servers report:
+// not to their users, not in the log and not in statistics.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ std::vector<SecretKind> kinds() {
 
 class LiveSecrets : public testing::TestWithParam<SecretKind> {
  protected:
-  // Whatever a client can be asked.
+  // Uses everything that a client offers.
   void use(Client& client) {
     const auto set = client.set("key", "canary-value", {.timeout = 2s});
     if (!set) said.add(set.error());

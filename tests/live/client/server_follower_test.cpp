@@ -1,4 +1,5 @@
-// Clients that follow a source of servers: the servers change there, and keys go to the new node.
+// Clients that follow a source of servers: the servers change there, and keys are moved to the new
+// node.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ using testing::IsEmpty;
 
 const std::string name = "_memcached._tcp.cache.example";
 
-// What a follower reports, in order.
+// The reports of a follower, in order.
 template <class T>
 class Reports {
  public:
@@ -46,7 +47,7 @@ class Reports {
     const std::lock_guard lock(mutex_);
     return all_.empty();
   }
-  // The next one. A test that waits in vain ends as failed.
+  // Returns the next one. A test that waits in vain fails.
   T next() {
     std::unique_lock lock(mutex_);
     if (!condition_.wait_for(lock, 60s, [&] { return !all_.empty(); })) {
@@ -72,7 +73,7 @@ std::vector<std::string> identities(const Result<std::vector<NodeConfig>>& serve
   return out;
 }
 
-// An endpoint that lists what the test says, at each look.
+// An endpoint that returns the test's list at each look.
 class ListEndpoint {
  public:
   explicit ListEndpoint(std::string value) : value_(std::move(value)) {}
@@ -81,9 +82,10 @@ class ListEndpoint {
     const std::lock_guard lock(mutex_);
     value_ = std::move(value);
   }
-  // Lets a follower look, and returns when it has done with what it was told.
+  // Lets a follower look, and returns when it has processed what it was told.
   void be_looked_at(ServerFollower& follower) {
-    // A look that was under way may be the first; that it looks again says that it has done.
+    // The first look may already have been under way. The next look shows that the follower has
+    // finished.
     for (int i = 0; i < 3; ++i) {
       std::unique_lock lock(mutex_);
       const int before = looks_;
@@ -143,8 +145,8 @@ TEST(ServerFollower, AnErrorAndAnOlderListChangeNothingAndAreReported) {
   endpoint.list("4\nb||1\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()),
-              ElementsAre("the list of servers has version 4, and version 5 was seen before: an "
-                          "older list changes nothing"));
+              ElementsAre("the list of servers has version 4, but version 5 was seen before: an "
+                          "older list is ignored"));
   endpoint.list("6\n\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()), ElementsAre("the list has no server"));
@@ -202,14 +204,14 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
     EXPECT_EQ(follower.error().reason, Reason::bad_argument);
     return follower.error().text;
   };
-  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up must be 1ms to 24h");
   EXPECT_THAT(refusal(good, {.name_servers = {"x"}}), HasSubstr("the name server x"));
   EXPECT_EQ(refusal({}, {}), "the name of the SRV records is empty");
   const auto deaf = ServerFollower::follow(good, ServerFollower::Take());
   ASSERT_FALSE(deaf.has_value());
-  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to tell");
+  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to call");
 }
 
 TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {
@@ -233,7 +235,7 @@ TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {
 }
 
 TEST(ServerFollower, WhatAClientMayNotHaveIsReportedAndTriedAgain) {
-  // A client of a cluster whose servers say themselves who belongs to it.
+  // A client of a cluster whose servers themselves say which servers belong to it.
   auto client = Client::open("redis://127.0.0.1:1");
   ListEndpoint endpoint("1\na||1\n");
   Changes changes;
@@ -287,7 +289,7 @@ TEST(ServerFollower, TellsNothingOnceItsClientIsClosedAlsoIfAHandleIsKept) {
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 
-// Which servers a key can be found on, asked one by one.
+// The servers that have the key, asked one by one.
 std::string holder_of(const std::string& key, const std::vector<std::uint16_t>& ports) {
   std::string found;
   for (const std::uint16_t port : ports) {
@@ -298,7 +300,7 @@ std::string holder_of(const std::string& key, const std::vector<std::uint16_t>& 
   return found;
 }
 
-// A key of the client whose owner is this server.
+// A key whose owner, for this client, is this server.
 std::string key_of(const Client& client, std::uint16_t port) {
   for (int i = 0; i < 10'000; ++i) {
     std::string key = "key" + std::to_string(i);
@@ -308,7 +310,7 @@ std::string key_of(const Client& client, std::uint16_t port) {
   return {};
 }
 
-// What lists servers of this machine, for both kinds of source.
+// A source that lists servers of this machine, for both kinds of source.
 struct Listing {
   std::mutex mutex;
   std::vector<std::uint16_t> ports;

@@ -1,4 +1,4 @@
-// SRV records, looked up at name servers that are scripts.
+// SRV records, looked up at scripted name servers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -187,13 +187,14 @@ TEST(SrvRecords, WhatIsNotAllowedIsRefusedAtOnce) {
     return servers.error().text;
   };
   EXPECT_EQ(refusal("a..b", {}), "the name of the SRV records has an empty part");
-  EXPECT_EQ(refusal(service, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
-  EXPECT_EQ(refusal(service, {.timeout = 24h + 1ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(service, {.timeout = 0ms}), "the timeout of a look-up must be 1ms to 24h");
+  EXPECT_EQ(refusal(service, {.timeout = 24h + 1ms}),
+            "the timeout of a look-up must be 1ms to 24h");
   EXPECT_EQ(refusal(service, {.name_servers = {"::1", "::1", "::1", "::1"}}),
             "there are more than 3 name servers");
   for (const std::string bad : {"", "dns.example", "1.2.3", "1.2.3.4:0", "[1.2.3.4"}) {
     EXPECT_EQ(refusal(service, {.name_servers = {bad}}),
-              "the name server " + bad + " is no numeric address, which :PORT may follow");
+              "the name server " + bad + " is not a numeric address, ADDRESS or ADDRESS:PORT");
   }
 }
 

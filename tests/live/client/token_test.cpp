@@ -1,5 +1,5 @@
-// Enhanced authentication on a real broker: tokens of a file, and another token on the connection
-// that lives.
+// Enhanced authentication on a real broker: tokens from a file, and another token on the live
+// connection.
 
 #ifdef SHEAF_TEST_BROKERS
 
@@ -36,7 +36,7 @@ class Tokens : public testing::Test {
     options.tokens_twice = twice;
     broker.emplace(std::move(options));
   }
-  // The broker takes these from now on.
+  // Sets the tokens that the broker accepts from now on.
   void valid(const std::vector<std::string>& tokens) {
     std::string lines;
     for (const std::string& each : tokens) lines += each + "\n";
@@ -46,7 +46,7 @@ class Tokens : public testing::Test {
     return "mqtt://127.0.0.1:" + std::to_string(broker->port()) + "?token_file=" + secret.path() +
            more;
   }
-  // How often a client was accepted with the token, or refused.
+  // How often a client with the token was accepted, or refused.
   unsigned times(const std::string& what) const {
     const std::string log = broker->log();
     unsigned count = 0;

@@ -1,4 +1,4 @@
-// Real servers behind Unix sockets: memcached, redis-server and mosquitto.
+// Real servers on Unix sockets: memcached, redis-server and mosquitto.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -27,14 +27,14 @@ namespace {
 using namespace std::chrono_literals;
 
 #if defined(SHEAF_TEST_BROKERS) || defined(SHEAF_TEST_REDIS_SERVERS)
-// Of this test alone.
+// A path that only this test uses.
 std::string path_of(const std::string& server) {
   const std::string name = "sheaf-" + server + "-" + std::to_string(::getpid()) + ".sock";
   return (std::filesystem::temp_directory_path() / name).string();
 }
 #endif
 
-// Values, batches and a lock work, and the statistics name the path.
+// Checks that values, batches and a lock work, and that the statistics name the path.
 void expect_everything_works(const std::string& uri, const std::string& path) {
   Client client = test::open(uri);
   ASSERT_TRUE(client.set("unix/a", "1"));
@@ -70,7 +70,7 @@ TEST(UnixSockets, AServerThatIsKilledIsDownAndComesBack) {
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().node, server.path());
   server.restart();
-  // It is asked in the background whether it is back.
+  // The client probes in the background if the server is back.
   const auto until = std::chrono::steady_clock::now() + 60s;
   Result<GetResult> got = client.get("unix/a");
   while (!got && std::chrono::steady_clock::now() < until) got = client.get("unix/a");

@@ -1,5 +1,5 @@
 // Slots of a Valkey cluster that its servers move by themselves (CLUSTER MIGRATESLOTS, Valkey 9),
-// to and fro while threads write and read. SHEAF_MIGRATION_SECONDS says for how long.
+// back and forth while threads write and read. SHEAF_MIGRATION_SECONDS is the duration.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -22,8 +22,8 @@ TEST(ValkeyMigrations, SlotsMoveAtomicallyToAndFroUnderLoadAndNoCallFails) {
   if (!is_installed(RespSoftware::valkey)) GTEST_SKIP() << not_installed(RespSoftware::valkey);
   RespClusterOptions options;
   options.software = RespSoftware::valkey;
-  // The giver holds writes back until it has heard that the taker has the slots: a moment, but 3 s
-  // were seen on a machine with ten times more to do than processors.
+  // The source holds writes until it has learned that the target has the slots. That is a moment,
+  // but 3 s were seen on a machine with ten times more to do than processors.
   LoadedCluster loaded(options, 10s);
   if (!loaded.cluster.moves_atomically()) GTEST_SKIP() << "this Valkey is older than 9";
   const auto moves = loaded.move_slots_atomically(wanted_time());

@@ -1,6 +1,6 @@
-// A broker that is killed at random points under load, again and again. Nothing that was
-// acknowledged is lost, no version comes twice or goes back, no fence is lowered, and increments
-// under a lock add up.
+// A broker that is killed at random points under load, again and again. No acknowledged write is
+// lost, no version occurs twice or goes back, no fence is lowered, and increments under a lock add
+// up.
 //
 // SHEAF_KILL_ROUNDS is the number of kills; the suite has 20.
 
@@ -32,10 +32,10 @@ using namespace std::chrono_literals;
 using test::BrokerProcess;
 using test::DataFolder;
 
-// What all workers were told.
+// The versions that all workers were given, and the faults that they found.
 class Ledger {
  public:
-  // A version that a write was given.
+  // Records a version that a write was given.
   void note(const std::string& version) {
     ++acknowledged;
     const std::lock_guard lock(mutex_);
@@ -66,7 +66,7 @@ std::string uri_of(const BrokerProcess& broker) {
 
 std::uint64_t number_in(const GetResult& got) { return got ? std::stoull(got.value().data) : 0; }
 
-// Writes growing numbers to keys of its own and reads them.
+// Writes growing numbers to its own keys and reads them.
 class Writer {
  public:
   Writer(std::string name, std::string uri, Ledger& ledger)
@@ -161,7 +161,7 @@ void count(const std::string& uri, Ledger& ledger, Sum& sum) {
   }
 }
 
-// Kills the broker so often under load, or until a fault is found. All faults.
+// Kills the broker under load `rounds` times, or until a fault is found. Returns all faults.
 std::vector<std::string> kill_under_load(const test::BrokerOptions& options, int rounds) {
   BrokerProcess broker(options);
   Ledger ledger;

@@ -1,4 +1,4 @@
-// A broker with a file: its start, its restarts and a file that cannot be written.
+// A broker with a file: its start, its restarts, and a file that cannot be written.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ Client open(const BrokerProcess& broker, const std::string& login = {},
   return std::move(*client);
 }
 
-// The first read after a restart: until the client has noticed that the broker is back, its calls
-// fail.
+// The first read after a restart. The client's calls fail until it has noticed that the broker is
+// back.
 GetResult get_again(Client& client, std::string_view key) {
   test::wait_for_condition("the broker is back", [&] { return client.get("any").has_value(); });
   return client.get(key).value();
@@ -143,8 +143,8 @@ TEST(BrokerData, AThousandWritesInFlightShareCommits) {
   const std::string before = "its file was written in ";
   const std::size_t at = log.find(before);
   ASSERT_NE(at, log.npos) << log;
-  // How many are in flight at a time depends on the machine: 20 to 560 commits were seen. One for
-  // each write would be 1,000.
+  // How many are in flight at a time depends on the machine: 20 to 560 commits were seen. One
+  // commit for each write would be 1,000.
   EXPECT_LT(std::stoi(log.substr(at + before.size())), 900);
 }
 
@@ -164,7 +164,7 @@ TEST(BrokerData, ADamagedFileEndsTheStartWithOneSentence) {
   }
   data.damage();
   EXPECT_THAT(BrokerProcess::failing_start(kept_in(data)),
-              HasSubstr(data.file() + " is damaged, and a copy of it has to be restored"));
+              HasSubstr(data.file() + " is damaged; restore a copy of it"));
 }
 
 TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
@@ -182,7 +182,7 @@ TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
                            [&] { return client.set("other", "1").has_value(); });
   EXPECT_EQ(client.get("lost")->value().data, "1");
   EXPECT_EQ(count_of(broker.log(), "the store is read-only: " + data.file()), 1u);
-  EXPECT_EQ(count_of(broker.log(), "the store writes its file again"), 1u);
+  EXPECT_EQ(count_of(broker.log(), "the store can write its file again"), 1u);
   broker.kill();
   broker.restart();
   EXPECT_EQ(get_again(client, "lost").value().data, "1");
@@ -190,7 +190,7 @@ TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
 
 TEST(BrokerData, AFullDiskMakesTheStoreReadOnlyUntilThereIsRoom) {
   const DataFolder data;
-  signal(SIGXFSZ, SIG_IGN);  // the broker inherits it: its writes fail instead
+  signal(SIGXFSZ, SIG_IGN);  // inherited by the broker, whose writes then fail
   BrokerProcess broker(kept_in(data));
   signal(SIGXFSZ, SIG_DFL);
   Client client = open(broker, {}, "500ms");

@@ -1,6 +1,6 @@
 #pragma once
 
-// A folder for the files of stores, which is gone with the object.
+// A folder for the files of stores, removed with the object.
 
 #include <filesystem>
 #include <fstream>
@@ -13,7 +13,7 @@ namespace sheaf::test {
 class DataFolder {
  public:
   std::string file() const { return folder_.file("store"); }
-  // Takes the file away from a running store, whose next commit fails, and gives it back.
+  // Takes the file away from a running store, whose next commit then fails, or gives it back.
   void hide() const { std::filesystem::rename(file(), folder_.file("hidden")); }
   void unhide() const { std::filesystem::rename(folder_.file("hidden"), file()); }
   void damage() const {

@@ -1,4 +1,4 @@
-# Stores with a file: engines in a process, and brokers that are killed.
+# Stores with a file: in-process engines, and brokers that are killed.
 if(NOT SHEAF_DURABLE)
   return()
 endif()

@@ -1,4 +1,4 @@
-// Engines of this process that keep their data in a file.
+// In-process engines that keep their data in a file.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(EmbeddedData, WhatIsWrongWithAFileIsOneSentence) {
   data.damage();
   const auto client = Client::open("embedded://1?data=" + data.file());
   ASSERT_FALSE(client);
-  EXPECT_THAT(client.error().text, HasSubstr("is damaged, and a copy of it has to be restored"));
+  EXPECT_THAT(client.error().text, HasSubstr("is damaged; restore a copy of it"));
 }
 
 TEST(EmbeddedData, BadOptionsAreOneSentence) {
@@ -102,7 +102,7 @@ TEST(EmbeddedData, AStoreThatCannotWriteIsReadOnlyUntilItCan) {
   Client client = open(data, "&timeout=5s");
   client.set("kept", "1").value();
   data.hide();
-  // The commit fails: nobody knows what becomes of this one.
+  // The commit fails, so the outcome of this one is unknown.
   const auto lost = client.set("lost", "1");
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().outcome, Outcome::unknown);
@@ -118,7 +118,8 @@ TEST(EmbeddedData, AStoreThatCannotWriteIsReadOnlyUntilItCan) {
   EXPECT_EQ(client.get("lost")->value().data, "1");
 }
 
-// Writes 1, 2, 3, ... to one key and says so for each that was acknowledged, until it is killed.
+// Writes 1, 2, 3, ... to one key and reports each number once it is acknowledged, until it is
+// killed.
 [[noreturn]] void write_for_ever(const DataFolder& data, int told) {
   Client client = open(data);
   for (std::uint64_t number = 1;; ++number) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A session on a plain blocking socket to a real memcached: what the wire says, with nothing of
-// ours between.
+// A session on a plain blocking socket to a real memcached. It shows what is on the wire, with no
+// other code of the library in between.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -41,7 +41,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The events of these operations, submitted together, in the order of the operations.
+  // Submits these operations together. Returns their events, in the order of the operations.
   std::vector<Seen> run(const std::vector<Operation>& operations) {
     std::vector<Ticket> tickets;
     for (const Operation& operation : operations) {
@@ -65,7 +65,7 @@ class Connection {
   }
   Seen run(const Operation& operation) { return run(std::vector<Operation>{operation}).front(); }
 
-  // Writes and reads what there is, waiting for at most ten seconds.
+  // Writes and reads what is ready, waiting at most ten seconds.
   void turn() {
     poll_events();
     std::string out;
@@ -103,7 +103,7 @@ class Connection {
   std::vector<Seen> events;
 
  private:
-  // Milliseconds until the session's own deadline, ten seconds at most.
+  // The milliseconds until the session's own deadline, at most ten seconds.
   int patience() const {
     const auto due = session.poll_deadline();
     if (!due || *due > now().mono + 10s) return 10'000;

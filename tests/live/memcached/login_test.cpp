@@ -1,4 +1,4 @@
-// Greetings of a real memcached: log-in by SASL and by text, wrong passwords, the wrong protocol,
+// Greetings of a real memcached: logins by SASL and by text, wrong passwords, the wrong protocol,
 // too many connections.
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(LogIn, SaslPlain) {
     EXPECT_TRUE(refused.permanent);
   }
   const CloseReason nobody = reason<BinarySession>(server.port(), {});
-  EXPECT_EQ(nobody.text, "the server wants a user name and a password");
+  EXPECT_EQ(nobody.text, "the server requires a user name and a password");
   EXPECT_TRUE(nobody.permanent);
 }
 
@@ -70,20 +70,21 @@ TEST(LogIn, Text) {
     EXPECT_TRUE(refused.permanent);
   }
   EXPECT_EQ(reason<MetaSession>(server.port(), {}).text,
-            "the server wants a user name and a password");
+            "the server requires a user name and a password");
 }
 
 TEST(LogIn, APasswordForAServerThatWantsNone) {
   const MemcachedProcess server;
   EXPECT_EQ(reason<BinarySession>(server.port(), as("cache", "s3cret")).text,
-            "the server knows no log-in (SASL is off), but a user name is configured");
+            "the server has no log-in (SASL is off), but a user name is configured");
   EXPECT_EQ(reason<MetaSession>(server.port(), as("cache", "s3cret")).text,
-            "the server wants no log-in in text (-Y is off), but a user name is configured");
+            "the server takes no log-in in text (-Y is off), but a user name is configured");
   Connection<MetaSession> connection(server.port());
   EXPECT_EQ(connection.run(get("login")).status, Status::absent) << "the password was not stored";
 }
 
-// How `auto` finds out what a server with a password is: an answer to a binary VERSION is SASL.
+// How `auto` detects the login of a server with a password: an answer to a binary VERSION means
+// SASL.
 TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   SessionOptions probe = as("cache", "s3cret");
   probe.only_version = true;
@@ -107,7 +108,7 @@ TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   EXPECT_TRUE(version.session.server().version.has_value());
 }
 
-// Such a server says nothing at all: only the deadline ends it.
+// Such a server says nothing at all, so only the deadline ends it.
 TEST(LogIn, TheWrongProtocolForTheServer) {
   const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
   SessionOptions credentials = as("cache", "s3cret");
@@ -162,7 +163,8 @@ TEST(Limits, TheEndOfTheServerFailsWhatIsInFlight) {
   expect_works<MetaSession>(port, {});
 }
 
-// The reply of a request that was given up while the server stood still comes to nobody.
+// The reply to a request that was given up while the server was stopped must reach no other
+// request.
 TEST(Limits, AfterAPauseTheLateReplyIsDropped) {
   MemcachedProcess server;
   Connection<BinarySession> binary(server.port());

@@ -1,5 +1,5 @@
-# Tests on a real memcached, and sheaf_test_memcached, the helper that starts one. Where it is not
-# installed both are left out, and the configuration says so.
+# Tests on a real memcached, and sheaf_test_memcached, the helper that starts one. If memcached is
+# not installed, both are left out, and the configuration says so.
 find_program(SHEAF_MEMCACHED memcached PATHS /usr/bin /usr/local/bin)
 find_program(SHEAF_SASLPASSWD saslpasswd2 PATHS /usr/sbin /usr/local/sbin)
 if(NOT SHEAF_MEMCACHED OR NOT SHEAF_SASLPASSWD)

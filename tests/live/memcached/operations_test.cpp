@@ -1,4 +1,4 @@
-// Every operation on a real memcached, in both protocols: the same outcomes.
+// Every operation on a real memcached gives the same outcomes in both protocols.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using test::MemcachedProcess;
 template <class SessionType>
 class Operations : public testing::Test {
  protected:
-  // One server for all tests of a protocol, empty before each.
+  // One server for all tests of a protocol; each test finds it empty.
   static void SetUpTestSuite() { server_ = new MemcachedProcess; }
   static void TearDownTestSuite() { delete server_; }
   Operations() : connection(server_->port()) {}
@@ -129,7 +129,7 @@ TYPED_TEST(Operations, TimesToLive) {
   const std::string key = this->key();
   EXPECT_EQ(this->run(living(operation(Verb::touch, key), 60s)).status, Status::absent);
   EXPECT_EQ(this->run(living(operation(Verb::get_and_touch, key), 60s)).status, Status::absent);
-  // Each way of saying it leaves the value there.
+  // All of these leave the value there.
   for (const std::chrono::milliseconds ttl :
        {0ms, std::chrono::milliseconds(60s), std::chrono::milliseconds(30 * 24h),
         std::chrono::milliseconds(30 * 24h) + 1ms, std::chrono::milliseconds(365 * 24h)}) {
@@ -188,7 +188,8 @@ TYPED_TEST(Operations, ManyAtOnceEachGetsItsOwn) {
   }
 }
 
-// More than the kernel's buffers hold: a client that wrote all before it read would wait for ever.
+// More than the kernel's buffers hold: a client that wrote everything before it read would wait
+// forever.
 TYPED_TEST(Operations, ABatchOfLargeValuesIsReadWhileItIsWritten) {
   const std::string value(200'000, 'v');
   std::vector<std::string> keys;
@@ -247,7 +248,7 @@ TYPED_TEST(Operations, LeasesAreWonOnceAndTheCasOfAWinnerStores) {
   EXPECT_EQ(got.lease, Lease::none);
 }
 
-// What one protocol writes the other reads, under the same key.
+// One protocol reads what the other writes, under the same key.
 TEST(BothProtocols, ShareKeysValuesFlagsAndVersions) {
   const MemcachedProcess server;
   Connection<BinarySession> binary(server.port());
@@ -266,12 +267,12 @@ TEST(BothProtocols, ShareKeysValuesFlagsAndVersions) {
   }
 }
 
-// A value that another client has called out of date.
+// A value that another client has marked as stale.
 TEST(BothProtocols, AStaleValueIsReportedAsThatInMeta) {
   const MemcachedProcess server;
   Connection<MetaSession> meta(server.port());
   meta.run(set("k", "old"));
-  // Nothing of ours invalidates; a line of another client does.
+  // sheaf cannot invalidate, so a line of another client does.
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -78,7 +78,7 @@ void CacheLoad::run(std::size_t thread) {
   }
 }
 
-// One of four writes is a removal; the next one sets the key again.
+// One of four writes is a removal. The next write sets the key again.
 void CacheLoad::write(MigratingCache& cache, std::size_t key) {
   Key& one = keys_[key];
   const std::uint32_t number = ++one.begun;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Programs that use a cache while it moves: threads with two MigratingCaches of the same file. Each
-// key has one thread that writes it; all read all. A value tells its number, so that a read knows
-// whether it is older than the last write that had been acknowledged when it began.
+// Programs that use a cache while it moves: threads with two MigratingCaches of the same file. One
+// thread writes each key; all read all keys. A value contains its number, so a read knows if it is
+// older than the last write that was acknowledged before the read began.
 //
 // Thread rule: one thread.
 
@@ -33,7 +33,7 @@ class CacheLoad {
   CacheLoad(const CacheLoad&) = delete;
   CacheLoad& operator=(const CacheLoad&) = delete;
 
-  // Sets all keys, before the first start().
+  // Sets all keys. Called before the first start().
   void fill();
   void start();
   void stop();
@@ -41,8 +41,8 @@ class CacheLoad {
   void wait_for(std::uint64_t calls) const;
 
   std::map<MigrationStage, Sum> sums() const;
-  std::uint64_t stale() const { return stale_; }      // reads of what was older
-  std::uint64_t foreign() const { return foreign_; }  // reads of what nobody wrote to the key
+  std::uint64_t stale() const { return stale_; }      // reads of an older value
+  std::uint64_t foreign() const { return foreign_; }  // reads of a value never written to the key
   std::uint64_t failed() const { return failed_; }
   std::uint64_t calls() const { return calls_; }
   std::string first_error() const { return first_error_; }
@@ -53,7 +53,7 @@ class CacheLoad {
 
   struct Key {
     std::atomic<std::uint32_t> begun = 0;         // the number of the last write
-    std::atomic<std::uint32_t> acknowledged = 0;  // of the last one that was acknowledged
+    std::atomic<std::uint32_t> acknowledged = 0;  // the last acknowledged one
     bool removed = false;                         // by its own thread
   };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// `sheaf migrate` as a child process of a test, with a file for what it prints.
+// `sheaf migrate` as a child process of a test; a file takes its output.
 //
 // Thread rule: one thread.
 
@@ -22,7 +22,8 @@ namespace sheaf::test {
 
 class MigrationProgram {
  public:
-  // `program`: the path of sheaf. `words`: those behind "migrate". `printed` is made anew.
+  // `program` is the path of sheaf, `words` are the arguments after "migrate". `printed` is
+  // emptied.
   MigrationProgram(const char* program, const std::vector<std::string>& words, std::string printed)
       : printed_(std::move(printed)) {
     std::vector<std::string> all{program, "--json", "migrate"};
@@ -48,13 +49,13 @@ class MigrationProgram {
     ::kill(pid_, SIGKILL);
     wait();
   }
-  // Its exit code; 128 + n if a signal ended it.
+  // Returns its exit code; 128 + n if a signal ended it.
   int wait() {
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
-  // Whether it has ended; wait() has the code.
+  // True if it has ended; wait() then has the code.
   bool ended() const {
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);

@@ -1,5 +1,5 @@
-// A cache of 100,000 keys moves between two fleets of real memcached servers, by the program, while
-// other threads use it; the program is killed on the way.
+// The program moves a cache of 100,000 keys between two fleets of real memcached servers while
+// other threads use it. It is killed several times on the way.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ class Migrations : public testing::Test {
     return MigrationProgram(SHEAF_TEST_PROGRAM, words, folder_.file("printed"));
   }
   Stage stage() const { return read_migration(file_).value().stage; }
-  // Kills the program once it is in this stage and has printed this.
+  // Kills the program once `reached` returns true.
   static void kill_when(MigrationProgram& running, const std::function<bool()>& reached) {
     const auto end = std::chrono::steady_clock::now() + 300s;
     while (!reached()) {
@@ -66,7 +66,7 @@ class Migrations : public testing::Test {
     MigrationProgram running = program();
     kill_when(running, [&] { return stage() == wanted; });
   }
-  // Kills it while it works on values: some have arrived.
+  // Kills it while it moves values, when some have arrived.
   void kill_after_keys(std::uint64_t keys, const std::vector<std::unique_ptr<MemcachedProcess>>& at,
                        Stage wanted, const std::vector<std::string>& more = {}) {
     MigrationProgram running = program(more);

@@ -1,4 +1,5 @@
-// Payloads and packets that nobody sends by accident. The broker must answer or hang up, and live.
+// Payloads and packets that no client sends by accident. The broker must answer or hang up, and
+// survive.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +16,8 @@ namespace {
 
 using testing::StartsWith;
 
-// Every test ends by proving that the broker is in order: under a sanitizer a finding would show in
-// its exit status.
+// Every test ends by checking that the broker works. Under a sanitizer a finding appears in its
+// exit status.
 class PluginHostile : public testing::Test {
  protected:
   ~PluginHostile() override { EXPECT_EQ(broker_.terminate(), 0) << broker_.log(); }

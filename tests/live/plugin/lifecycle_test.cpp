@@ -143,19 +143,19 @@ TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
   ConnectOptions right = wrong;
   right.password = "secret";
   StoreClient store(broker.port(), right);
-  // The answer needs no right to read: it is published to the client, not to the topic.
+  // The answer needs no read right, because it is published to the client, not to the topic.
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
 }
 
 TEST(PluginLifecycle, ABrokerThatLacksAFunctionIsToldWhich) {
   const int version = 5;
-  // This program exports nothing that plugins call.
+  // This program exports none of the functions that plugins call.
   EXPECT_THAT(store::plugin::interface_fault(1, &version).value_or(""),
               HasSubstr("does not export mosquitto_broker_publish; the state store needs"));
 }
 
 TEST(PluginLifecycle, TheModuleExportsItsThreeFunctionsOnly) {
-  // Anything else could meet a symbol of the broker or of another plugin.
+  // Any other exported symbol could clash with one of the broker or of another plugin.
   FILE* const pipe = ::popen(SHEAF_TEST_NM " -D --defined-only " SHEAF_TEST_PLUGIN, "r");
   ASSERT_NE(pipe, nullptr);
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
-// Many requests: nothing of them stays in the broker, and nothing of them is seen where they are
-// routed. SHEAF_PLUGIN_REQUESTS says how many. Under AddressSanitizer the broker's exit status says
-// whether something was leaked or freed twice.
+// Many requests: none leaves anything in the broker, and none is seen where it is routed.
+// SHEAF_PLUGIN_REQUESTS is their number. Under AddressSanitizer the broker's exit status says if
+// memory was leaked or freed twice.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ int requests() {
   return given == nullptr ? 2'000 : std::atoi(given);
 }
 
-// A request with some of what clients send beside it.
+// A request with some of the other properties that clients send.
 Outgoing any_request(StoreClient& store, Random& random) {
   const std::string key = "key" + std::to_string(random.below(100));
   Outgoing out = store.request(random.below(2) == 0
@@ -67,11 +67,11 @@ TEST(PluginLongRun, RequestsLeaveNothingBehindAndShowNothingToASubscriberOfTheSi
   EXPECT_THAT(broker.log(), HasSubstr("requests " + std::to_string(total) + ","));
 }
 
-// Mosquitto 2.1, unless it is built with libwebsockets, sleeps until something is due: the store
-// must have asked for its tick, also after a packet that came between two ticks.
+// Mosquitto 2.1, unless it is built with libwebsockets, sleeps until something is due. So the store
+// must have asked for its tick, even after a packet that came between two ticks.
 TEST(PluginLongRun, AKeyExpiresInABrokerThatNobodyTalksTo) {
   BrokerOptions options;
-  options.extra = "sys_interval 0\n";  // nor does it talk to itself
+  options.extra = "sys_interval 0\n";  // no traffic of its own either
   options.sink = false;
   const BrokerProcess broker(options);
   StoreClient store(broker.port(), "client-id1");
@@ -79,7 +79,7 @@ TEST(PluginLongRun, AKeyExpiresInABrokerThatNobodyTalksTo) {
     store.mqtt().send(store.request(command({"SET", ttl, "value", "PX", ttl})));
     store.mqtt().send(store.request(command({"KEYNOTIFY", ttl})));
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(store.mqtt().receive());
-    // Without a tick of its own the broker next wakes for its clients' keepalive, after 5 s.
+    // Without its own tick the broker next wakes for its clients' keepalive, after 5 s.
     ASSERT_TRUE(store.mqtt().receive(std::chrono::seconds(4))) << ttl;
   }
 }

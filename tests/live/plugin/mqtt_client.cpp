@@ -6,8 +6,8 @@
 #include "base/byte_reader.h"
 #include "base/byte_writer.h"
 
-// Written against the MQTT 5 text, not against protocol/mqtt5: a mistake shared by both ends of a
-// test would show in neither.
+// Written from the MQTT 5 text, not with protocol/mqtt5: a mistake shared by both ends of a test
+// would go unnoticed.
 
 namespace sheaf::test {
 namespace {
@@ -49,7 +49,7 @@ std::size_t get_varint(ByteReader& in) {
 
 std::string get_text(ByteReader& in) { return std::string(in.view(in.u16())); }
 
-// Properties as far as the store's messages have them.
+// Reads the properties that the store's messages have.
 void get_properties(ByteReader& in, Message& message) {
   const std::size_t size = get_varint(in);
   ByteReader properties(in.view(size));
@@ -178,7 +178,7 @@ std::uint8_t MqttClient::subscribe(std::string_view filter, std::uint8_t qos) {
   return granted;
 }
 
-// 0 is no packet identifier (MQTT 5 section 2.2.1).
+// 0 is not a packet identifier (MQTT 5 section 2.2.1).
 std::uint16_t MqttClient::take_id() {
   if (next_id_ == 0) next_id_ = 1;
   return next_id_++;
@@ -216,7 +216,7 @@ std::optional<Message> MqttClient::receive(std::chrono::milliseconds limit) {
 }
 
 bool MqttClient::ping() {
-  // Twice: the broker publishes what a plugin hands it one turn of its loop later.
+  // Twice, because the broker publishes what a plugin hands it one turn of its loop later.
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned before = pongs_;
     send_raw(packet(0xC0, {}));
@@ -264,7 +264,7 @@ bool MqttClient::pump(Clock::time_point end) {
     ByteReader in(input_);
     if (in.left() >= 2) {
       in.u8();
-      // A length of fewer bytes than it needs fails the reader: wait for more.
+      // The reader fails if the length is incomplete: wait for more.
       const std::size_t size = get_varint(in);
       if (!in.failed() && in.left() >= size) {
         const std::string whole = input_.substr(0, in.position() + size);
@@ -295,7 +295,7 @@ void MqttClient::handle(std::string_view whole) {
       pubacks_.emplace_back(id, in.left() > 0 ? in.u8() : std::uint8_t{0});
       break;
     }
-    case 5:  // PUBREC: the tests look at the answer only
+    case 5:  // PUBREC: the tests check only the answer
       break;
     case 9:
       in.u16();

@@ -1,8 +1,8 @@
 #pragma once
 
-// A small blocking MQTT 5 client for tests against a real broker: it shows every packet and hides
-// nothing. Waits are for packets, with a limit; ping() is the barrier that proves that nothing
-// came.
+// A small blocking MQTT 5 client for tests on a real broker. It shows every packet and hides
+// nothing. It waits only for packets, with a limit; ping() is the barrier that proves that no
+// packet came.
 //
 // Thread rule: one thread at a time.
 
@@ -23,7 +23,7 @@ namespace sheaf::test {
 
 using UserProperties = std::vector<std::pair<std::string, std::string>>;
 
-// A PUBLISH as it came in.
+// A received PUBLISH.
 struct Message {
   std::string topic;
   std::string payload;
@@ -33,7 +33,7 @@ struct Message {
   std::optional<std::string> correlation;
   UserProperties user;
 
-  // The value of the only such user property; nothing if there is none or more than one.
+  // The value of the user property of this name; nothing unless there is exactly one.
   std::optional<std::string> user_value(std::string_view name) const;
 };
 
@@ -68,7 +68,7 @@ struct ConnectOptions {
 
 class MqttClient {
  public:
-  // Connects and waits for CONNACK; throws std::runtime_error when there is none.
+  // Connects and waits for CONNACK. Throws std::runtime_error if none arrives.
   MqttClient(std::uint16_t port, ConnectOptions options);
   ~MqttClient();
   MqttClient(const MqttClient&) = delete;
@@ -81,19 +81,21 @@ class MqttClient {
   std::uint8_t subscribe(std::string_view filter, std::uint8_t qos = 1);
   // Sends without waiting; returns the packet ID (0 with QoS 0).
   std::uint16_t send(const Outgoing& message);
-  // The reason code of the PUBACK; nothing if the connection ended before it.
+  // The reason code of the PUBACK; nothing if the connection ended first.
   std::optional<std::uint8_t> wait_puback(std::uint16_t packet_id);
-  // The next PUBLISH, acknowledged; nothing if the connection ended or nothing came in time.
+  // Receives and acknowledges the next PUBLISH. Nothing if the connection ended or none came in
+  // time.
   std::optional<Message> receive(std::chrono::milliseconds limit = std::chrono::seconds(20));
-  // PINGREQ and its answer, twice: whatever the broker had for us by now has been received.
+  // Sends PINGREQ twice and waits for the answers. Everything that the broker had for us is then
+  // received.
   bool ping();
-  // True if no PUBLISH has come and none comes before the broker has answered a ping().
+  // True if no PUBLISH has arrived and none does before the broker has answered a ping().
   bool nothing_arrives();
-  // The reason code of the broker's DISCONNECT, 0 for a connection that just ended.
+  // The reason code of the broker's DISCONNECT; 0 if the connection just ended.
   std::optional<std::uint8_t> wait_end();
   void send_raw(std::string_view bytes);
   void disconnect();  // DISCONNECT 0x00; returns when the broker has closed
-  void drop();        // close without a word
+  void drop();        // closes without DISCONNECT
 
  private:
   std::uint16_t take_id();

@@ -1,4 +1,4 @@
-// Notifications: to whom they go, when watches end, and who may not send them.
+// Notifications: which clients get them, when watches end, and which clients may not send them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -153,8 +153,8 @@ TEST(PluginNotifications, GoToSubscribersOnlyWithThatOption) {
   EXPECT_EQ(written->payload, written_payload);
 }
 
-// mosquitto asks no plugin about wills: where clients are not trusted, the broker needs these rules
-// (docs/wire/mosquitto.md).
+// Mosquitto does not ask plugins about wills. If clients are not trusted, the broker needs these
+// rules (docs/wire/mosquitto.md).
 TEST(PluginNotifications, ForgedByAWillAreStoppedByTheDocumentedAccessControl) {
   BrokerOptions options;
   options.acl = "pattern readwrite #\npattern deny " + std::string(store_tree) + "/#\n";

@@ -1,11 +1,11 @@
-# Tests on a real broker, and sheaf_test_broker, the helper that starts one. Where the plugin is not
-# built or the broker is not installed both are left out, and the configuration says so.
+# Tests on a real broker, and sheaf_test_broker, the helper that starts one. If the plugin is not
+# built or the broker is not installed, both are left out, and the configuration says so.
 find_program(SHEAF_MOSQUITTO mosquitto PATHS /usr/sbin /usr/local/sbin)
 find_program(SHEAF_MOSQUITTO_PASSWD mosquitto_passwd)
 find_program(SHEAF_MOSQUITTO_RR mosquitto_rr)
 
-# Under ThreadSanitizer the broker itself dies: glibc resolves a bridge's address in a thread that
-# the sanitizer has not seen start. The plugin has one thread, so there is nothing to find.
+# Under ThreadSanitizer the broker itself crashes: glibc resolves a bridge's address in a thread
+# whose start the sanitizer has not seen. The plugin has one thread, so there is nothing to find.
 if(SHEAF_SANITIZE STREQUAL "thread")
   message(STATUS "Tests on a real broker are left out: the broker does not run under "
                  "ThreadSanitizer.")
@@ -19,10 +19,17 @@ if(NOT TARGET sheaf_statestore OR NOT SHEAF_MOSQUITTO OR NOT SHEAF_MOSQUITTO_PAS
   return()
 endif()
 
-# Enhanced authentication with tokens of a file.
+# Enhanced authentication with tokens from a file.
 add_library(sheaf_test_tokens MODULE support/token_plugin/token_plugin.cpp)
 target_link_libraries(sheaf_test_tokens PRIVATE sheaf_flags)
 target_include_directories(sheaf_test_tokens SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
+
+# The product's plugin with a store that a test can empty.
+add_library(sheaf_test_forgetting MODULE support/forgetting_plugin/forgetting_plugin.cpp)
+target_link_libraries(sheaf_test_forgetting PRIVATE sheaf_flags ${CMAKE_DL_LIBS})
+target_include_directories(sheaf_test_forgetting SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
+target_compile_definitions(sheaf_test_forgetting PRIVATE
+  "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\"")
 
 add_library(sheaf_test_broker STATIC support/broker_process.cpp)
 target_link_libraries(sheaf_test_broker PUBLIC sheaf_test_process PRIVATE sheaf_flags)
@@ -30,10 +37,11 @@ target_compile_definitions(sheaf_test_broker PRIVATE
   "SHEAF_TEST_MOSQUITTO=\"${SHEAF_MOSQUITTO}\""
   "SHEAF_TEST_PASSWD=\"${SHEAF_MOSQUITTO_PASSWD}\""
   "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\""
+  "SHEAF_TEST_FORGETTING_PLUGIN=\"$<TARGET_FILE:sheaf_test_forgetting>\""
   "SHEAF_TEST_TOKEN_PLUGIN=\"$<TARGET_FILE:sheaf_test_tokens>\"")
-add_dependencies(sheaf_test_broker sheaf_statestore sheaf_test_tokens)
+add_dependencies(sheaf_test_broker sheaf_statestore sheaf_test_forgetting sheaf_test_tokens)
 
-# A plugin with AddressSanitizer needs its runtime as the first library of the broker.
+# AddressSanitizer in the plugin requires its runtime as the broker's first library.
 if(SHEAF_SANITIZE STREQUAL "address")
   set(runtime libasan.so)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -1,4 +1,4 @@
-// Requests are seen by the store, answers by the requester, and neither by anybody else.
+// Only the store sees requests, and only the requester sees answers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

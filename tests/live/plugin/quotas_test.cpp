@@ -66,7 +66,7 @@ TEST(PluginQuotas, WatchesCountUntilTheyStopOrTheirConnectionEnds) {
   EXPECT_EQ(first({"KEYNOTIFY", "c"}), ok_reply);
 }
 
-// One request a second, and more of them at once than seconds can have passed.
+// The rate is one request a second, and far more are sent than seconds can pass meanwhile.
 TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
   const BrokerProcess broker(with_rights(file));
@@ -90,7 +90,7 @@ TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
                                       "\"first\", GET of \"key\""));
 }
 
-// A client that watches probes on its own, every two seconds.
+// A client with a watch probes on its own, every two seconds.
 TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
   const BrokerProcess broker(with_rights(file));

@@ -1,4 +1,4 @@
-// What the plugin answers, byte by byte, on a real broker.
+// The plugin's answers on a real broker, byte by byte.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -209,7 +209,7 @@ TEST(PluginReplies, ARequestSentAgainOverANewConnectionIsExecutedOnce) {
   EXPECT_THAT(broker.log(), HasSubstr("writes 1, duplicates 1,"));
 }
 
-// The same request but for its timestamp (and fencing token, if given).
+// The same request except for its timestamp (and its fencing token, if given).
 Outgoing stamped(Outgoing request, const std::string& timestamp, const std::string& token = {}) {
   request.user = {{"__ts", timestamp}};
   if (!token.empty()) request.user.emplace_back("__ft", token);
@@ -263,7 +263,7 @@ TEST(PluginReplies, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) 
 TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
   BrokerProcess broker;
   const std::filesystem::path answer = broker.folder() / "answer";
-  // Its -f sends nothing in 2.0.11, so the payload is on the command line.
+  // In 2.0.11 its -f sends nothing, so the payload is on the command line.
   std::string request = SHEAF_TEST_MOSQUITTO_RR " -V 5 -q 1 -W 20 -h 127.0.0.1 -p ";
   request.append(std::to_string(broker.port())).append(" -t ").append(store_request);
   request += " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef";

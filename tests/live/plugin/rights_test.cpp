@@ -1,4 +1,4 @@
-// The file of rights on a real broker with users: who may what, and what a reload changes.
+// The file of rights on a real broker with users: what each may do, and what a reload changes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(PluginRights, EachUserMayWhatItsEntrySays) {
     "ann": {"keys": {"line4/*": ["read", "write"]}},
     "bob": {"keys": {"line4/*": ["read"], "line4/speed": ["watch"]}}}})");
   const BrokerProcess broker(with_rights(file));
-  EXPECT_THAT(broker.log(), HasSubstr("sheaf: rights are those of " + file.path()));
+  EXPECT_THAT(broker.log(), HasSubstr("sheaf: rights loaded from " + file.path()));
   StoreClient ann(broker.port(), as("ann"));
   StoreClient bob(broker.port(), as("bob"));
   StoreClient eve(broker.port(), as("eve"));
@@ -140,13 +140,13 @@ TEST(PluginRights, AWrongFileEndsTheStartWithOneSentence) {
   std::filesystem::permissions(file.path(), std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
   EXPECT_THAT(BrokerProcess::failing_start(with_rights(file)),
-              HasSubstr("sheaf: " + file.path() + " may be written by every user"));
+              HasSubstr("sheaf: " + file.path() + " is writable by every user"));
   std::filesystem::remove(file.path());
   EXPECT_THAT(BrokerProcess::failing_start(with_rights(file)),
               HasSubstr("sheaf: " + file.path() + " cannot be read: No such file"));
   std::filesystem::create_directory(file.path());
   EXPECT_THAT(BrokerProcess::failing_start(with_rights(file)),
-              HasSubstr("sheaf: " + file.path() + " is no regular file"));
+              HasSubstr("sheaf: " + file.path() + " is not a regular file"));
 }
 
 TEST(PluginRights, AReloadChangesRightsOfClientsThatAreConnected) {
@@ -166,7 +166,7 @@ TEST(PluginRights, AWrongFileAtAReloadLeavesTheOldRights) {
   const RightsFile file(R"({"users": {"ann": {"keys": {"key": ["read"]}}}})");
   BrokerProcess broker(with_rights(file));
   StoreClient ann(broker.port(), as("ann"));
-  const std::string kept = "sheaf: the rights stay as they were, because " + file.path();
+  const std::string kept = "sheaf: the rights are unchanged, because " + file.path();
   file.write("{\"users\": {");
   reload(broker, kept + ": line 1, column 12: this is not JSON");
   EXPECT_EQ(ann({"GET", "key"}), "$-1\r\n");
@@ -215,7 +215,7 @@ TEST(PluginRights, ListenersShareThem) {
   reload(broker);
   for (StoreClient* client : {&first, &second}) EXPECT_EQ((*client)({"SET", "key", "1"}), ok);
   EXPECT_EQ(broker.terminate(), 0);
-  EXPECT_EQ(count_of(broker.log(), ", read again"), 1u);
+  EXPECT_EQ(count_of(broker.log(), "sheaf: rights reloaded from "), 1u);
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ inline constexpr std::string_view store_request =
 inline constexpr std::string_view store_tree =
     "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
 
-// "*3\r\n$3\r\nSET\r\n..." of these arguments.
+// These arguments as "*3\r\n$3\r\nSET\r\n...".
 std::string command(std::initializer_list<std::string_view> arguments);
-// The wall clock `ahead_ms` from now as a timestamp of the node "tester".
+// The wall clock, `ahead_ms` from now, as a timestamp of the node "tester".
 std::string timestamp(std::int64_t ahead_ms = 0);
-// Notification topic of a key for a client, written out with a hex conversion of its own.
+// The notification topic of a key for a client, written with a hex conversion of the test's own.
 std::string notification_topic(std::string_view client_id, std::string_view key);
 
 class StoreClient {
@@ -37,7 +37,7 @@ class StoreClient {
 
   // A complete request; change a member, then send it.
   Outgoing request(std::string payload);
-  // Sends, waits for PUBACK 0x00 and the answer with this correlation. Anything else throws.
+  // Sends it, waits for PUBACK 0x00 and the answer with this correlation. Throws on anything else.
   Message ask(const Outgoing& request);
   // The same; returns the payload.
   std::string operator()(std::initializer_list<std::string_view> arguments);
@@ -45,7 +45,7 @@ class StoreClient {
 
   // The next notification; nothing if none comes in time.
   std::optional<Message> notification();
-  // True if no notification has come and none comes before a ping's answer.
+  // True if no notification has come and none comes before a ping is answered.
   bool no_notification();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a map says of every slot what the servers do.
+// Checks that a map says the same about every slot as the servers do.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace sheaf::test {
 
-// A key of each slot that nobody writes.
+// A key for each slot. Tests never write these keys.
 inline const std::vector<std::string>& keys_of_slots() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> all(protocol::resp::slot_count);
@@ -33,7 +33,7 @@ inline const std::vector<std::string>& keys_of_slots() {
   return keys;
 }
 
-// Where a server sends the reader of a key: MOVED and ASK with the address, "here", or the error.
+// Where a server sends a reader of a key: MOVED or ASK with the address, "here", or the error.
 inline std::string whereabouts(const protocol::resp::Value& reply) {
   if (!reply.is_error()) return "here";
   const auto error = protocol::resp::ServerError::parse(reply.text());
@@ -43,8 +43,8 @@ inline std::string whereabouts(const protocol::resp::Value& reply) {
          ":" + std::to_string(error.redirect->port);
 }
 
-// Reads a key of every slot from every server that runs: the owner in the map serves it, all others
-// name it. `except` are slots on their way.
+// Reads a key of every slot from every running server. The owner in the map serves it, all others
+// name the owner. `except` are slots that are moving.
 inline void expect_served_as_in(const protocol::resp::SlotMap& map, RespCluster& cluster,
                                 const std::set<std::uint16_t>& except = {}) {
   constexpr std::uint16_t at_once = 1'024;
@@ -87,8 +87,8 @@ inline void expect_same_owners(const protocol::resp::SlotMap& map,
   }
 }
 
-// SHARDS of Redis 8 and Valkey have two primaries in one shard, as long as one that was replaced
-// does not answer: then nothing is read from them.
+// While a replaced primary does not answer, SHARDS of Redis 8 and Valkey has two primaries in one
+// shard. Those views are left out.
 inline std::vector<protocol::resp::TopologyView> readable_views(RespCluster& cluster,
                                                                 RespCluster::Form form) {
   std::vector<protocol::resp::TopologyView> all;
@@ -104,7 +104,7 @@ inline std::vector<protocol::resp::TopologyView> readable_views(RespCluster& clu
   return all;
 }
 
-// The same for the maps that each form of the views gives, and for that of all views together.
+// The same for the maps from each form of the views, and for the map from all views together.
 inline void expect_views_are_true(RespCluster& cluster,
                                   const std::set<std::uint16_t>& except = {}) {
   using protocol::resp::SlotMap;
@@ -120,7 +120,8 @@ inline void expect_views_are_true(RespCluster& cluster,
   expect_same_owners(SlotMap::merge(all, {}), truth);
 }
 
-// The slots of binary keys, with braces in all places, as the server computes them.
+// Compares the slots of binary keys, with braces in all places, with those that the server
+// computes.
 inline void expect_keys_in_their_slots(RespConnection& connection, int count) {
   Random random(4'711);
   std::vector<RespConnection::Words> questions;

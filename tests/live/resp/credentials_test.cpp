@@ -1,4 +1,4 @@
-// Clusters that let nobody in without a password: clients, replicas and migrations log in.
+// Clusters that require a password: clients, replicas and migrations log in.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 using protocol::resp::hash_slot;
 
-// A key is written, replicated, moved to another server, and survives a restart, but for Garnet a
-// failover, too.
+// A key is written, replicated and moved to another server. It survives a restart and, except on
+// Garnet, a failover.
 void expect_everything_works(RespSoftware software, const std::string& user) {
   RespClusterOptions options;
   options.software = software;
@@ -40,8 +40,8 @@ void expect_everything_works(RespSoftware software, const std::string& user) {
   EXPECT_EQ(replica.text({"READONLY"}), "+OK");
   wait_for_condition("the replica has it",
                      [&] { return replica.text({"GET", "{foo}"}) == "\"v\""; });
-  // On a busy machine a Garnet that had logged in was seen to lose the slots of a forced failover
-  // again, for good. Failovers without a password are in garnet_test.cpp.
+  // On a busy machine, a Garnet with a login was seen to lose the slots of a forced failover again,
+  // permanently. Failovers without a password are in garnet_test.cpp.
   if (software != RespSoftware::garnet) {
     cluster.fail_over(2, "");
     EXPECT_EQ(cluster.owner(slot), 2u);

@@ -1,4 +1,4 @@
-// What a real redis-server says when it refuses, and what is made of it.
+// The refusals of a real redis-server, and how they are classified.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using protocol::resp::Execution;
 using protocol::resp::ServerError;
 using Words = RespConnection::Words;
 
-// The reply is an error of this kind that begins so.
+// Expects an error reply of this kind that begins with this text.
 void expect_error(RespConnection& connection, const Words& command, ErrorKind kind,
                   const std::string& text) {
   const auto reply = connection.ask(command);
@@ -119,7 +119,7 @@ TEST(RedisErrors, OfAReplica) {
                "READONLY You can't write against a read only replica.");
 }
 
-// One server that has given up a slot, and never heard of others.
+// A single server that has given up a slot and knows no other servers.
 TEST(RedisErrors, OfACluster) {
   RespClusterOptions options;
   options.primaries = 1;

@@ -1,4 +1,4 @@
-// The same with real garnet-servers, where they are installed. A server takes a second to start.
+// The same with real garnet-servers, if they are installed. A server takes a second to start.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(GarnetServer, TheHandshakeAndItsErrors) {
   EXPECT_EQ(greeted({.login = test::login_slot("", "s3cret")}), "+OK");
   EXPECT_EQ(greeted({.login = test::login_slot("", "wrong")}),
             "the server refused AUTH: WRONGPASS Invalid password");
-  // Garnet answers HELLO before a login. What comes then tells.
+  // Garnet answers HELLO before a login. Its next reply shows that one is needed.
   EXPECT_EQ(greeted({}), "the server refused CLIENT SETINFO: NOAUTH Authentication required.");
 
   RespConnection connection(server.port());

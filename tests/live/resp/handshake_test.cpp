@@ -1,4 +1,4 @@
-// The handshake of the product with a real redis-server.
+// The library's handshake with a real redis-server.
 
 #include "protocol/resp/greeting/handshake.h"
 
@@ -19,7 +19,7 @@ using protocol::resp::ServerFacts;
 using protocol::resp::Software;
 using State = protocol::resp::Handshake::State;
 
-// `refusal` is the command and how the server's sentence begins.
+// `refusal` is the command and the beginning of the server's sentence.
 void expect_refused(std::uint16_t port, const HandshakeOptions& options,
                     const std::string& refusal) {
   RespConnection connection(port);
@@ -31,7 +31,7 @@ void expect_refused(std::uint16_t port, const HandshakeOptions& options,
   EXPECT_TRUE(handshake.failure().permanent);
 }
 
-// The server's facts once it is ready; the connection then serves.
+// Returns the server's facts once the connection is ready, and checks that it then works.
 ServerFacts expect_ready(std::uint16_t port, const HandshakeOptions& options = {}) {
   RespConnection connection(port);
   const Handshake handshake = connection.greet(options);
@@ -74,7 +74,7 @@ TEST(RedisHandshake, WithAUser) {
   expect_refused(server.port(), {.login = test::login_slot("", "s3cret")}, "AUTH: WRONGPASS ");
 }
 
-// What a user may not do is no reason to do without the connection. Every user may say HELLO.
+// A user's missing right must not fail the connection. Every user may send HELLO.
 TEST(RedisHandshake, UsersWithFewRights) {
   RedisOptions options;
   options.lines = {"user no-ping on nopass ~* +@all -ping",
@@ -84,7 +84,7 @@ TEST(RedisHandshake, UsersWithFewRights) {
   EXPECT_EQ(expect_ready(server.port(), {.login = test::login_slot("only-keys", "x")}).protocol, 3);
 }
 
-// As before Redis 6: RESP2, and INFO describes the server to those who may ask.
+// As before Redis 6: RESP2, and INFO describes the server to users who may send it.
 TEST(RedisHandshake, AServerWithoutHello) {
   RedisOptions options;
   options.lines = {"rename-command HELLO \"\"", "user only-keys on nopass ~* -@all +get +set"};
@@ -111,7 +111,7 @@ TEST(RedisHandshake, AReplicaOutsideAClusterAllowsReads) {
   EXPECT_EQ(handshake.server().role, Role::replica);
 }
 
-// A server that keeps its clients waiting for its data is not ready.
+// A server whose clients must wait for its data is not ready.
 TEST(RedisHandshake, AServerThatHasLostItsPrimaryIsNotReady) {
   RedisProcess primary;
   RedisOptions options;

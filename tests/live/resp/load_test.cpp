@@ -1,4 +1,4 @@
-// A cluster that changes while a client writes to it: nothing that was acknowledged is lost.
+// A cluster that changes while a client writes to it: no acknowledged write is lost.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using protocol::resp::hash_slot;
 using protocol::resp::KeptReply;
 using protocol::resp::ServerError;
 
-// Sends commands where the servers send it.
+// Follows the servers' redirects.
 //
 // Thread rule: one thread at a time.
 class RedirectedClient {

@@ -1,4 +1,4 @@
-// The servers that tests start: what they keep, where they listen, what they let in.
+// The servers that tests start: what they keep, where they listen, which clients they accept.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace sheaf::test {
 namespace {
 
-// Listens on a port of 127.0.0.1 that is reserved: a server cannot.
+// Listens on a reserved port of 127.0.0.1, so that a server cannot.
 class Squatter {
  public:
   explicit Squatter(std::uint16_t port)
@@ -115,7 +115,7 @@ TEST(RedisServer, WaitsForItsPortsWhenItComesBack) {
   }
 }
 
-// A program that finds its port taken when it is started for the first time.
+// A program that finds its port taken at its first start.
 TEST(RedisServer, StartsOnOtherPortsIfItsOwnAreTaken) {
   const RedisProcess first;
   const std::filesystem::path program = first.folder() / "server";

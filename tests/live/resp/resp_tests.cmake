@@ -1,6 +1,6 @@
-# Tests on real servers of the Redis protocol, and sheaf_test_redis, the helper that starts them.
-# Where redis-server is not installed both are left out, and the configuration says so. Garnet and
-# Valkey are looked for when a test runs (support/resp_software.h).
+# Tests on real servers of the Redis protocol, and sheaf_test_redis, the helper that starts them. If
+# redis-server is not installed, both are left out, and the configuration says so. Tests look for
+# Garnet and Valkey when they run (support/resp_software.h).
 find_program(SHEAF_REDIS redis-server valkey-server PATHS /usr/bin /usr/local/bin)
 if(NOT SHEAF_REDIS)
   message(WARNING "Tests on real servers of the Redis protocol are left out: they need the package "

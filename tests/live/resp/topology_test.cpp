@@ -1,5 +1,5 @@
-// The views of a live cluster of redis-servers, and what is made of them: before, during and after
-// slots, roles and addresses change.
+// The views of a live cluster of redis-servers, and the maps made from them: before, during and
+// after changes of slots, roles and addresses.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ TEST(RedisCluster, EverySlotWhereTheViewsSayThroughAMigration) {
   RespCluster cluster;
   expect_views_are_true(cluster);
 
-  // {foo} is slot 12182, of the third server. It goes to the first one, key by key.
+  // {foo} is in slot 12182, which belongs to the third server. It moves to the first one, key by
+  // key.
   const std::uint16_t slot = hash_slot("{foo}");
   const std::size_t from = cluster.owner(slot);
   ASSERT_EQ(from, 2u);
@@ -77,7 +78,7 @@ TEST(RedisCluster, EverySlotWhereTheViewsSayThroughFailoversAndANewAddress) {
   EXPECT_EQ(cluster.owner(8'000), 4u);
   expect_views_are_true(cluster);
 
-  // One by one: servers that know only each other's old addresses would take their time.
+  // One by one, because servers that know only each other's old addresses take long to reconnect.
   cluster.restart_elsewhere(1);
   cluster.wait_until_settled();
   cluster.kill(3);
@@ -88,7 +89,7 @@ TEST(RedisCluster, EverySlotWhereTheViewsSayThroughFailoversAndANewAddress) {
   EXPECT_EQ(cluster.text(3, {"GET", "{bar}"}), "\"v\"");
 }
 
-// Without an order from outside: the servers agree that one is gone. Only one of them may take
+// Without an order from outside, the servers agree that one is gone. Only one of them may take
 // over, so that a slow machine changes nothing else.
 TEST(RedisCluster, AServerThatStopsIsReplacedAndComesBackAsAReplica) {
   RespClusterOptions options;

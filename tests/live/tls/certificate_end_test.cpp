@@ -1,4 +1,4 @@
-// Certificates that end soon: the log says so, and the statistics say when.
+// Certificates that expire soon: the log says so, and the statistics say when.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::MatchesRegex;
 using testing::UnorderedElementsAre;
 
-// The warnings of a client about certificates.
+// Collects a client's warnings about certificates.
 class Warnings {
  public:
   LogSink sink() {
@@ -39,7 +39,7 @@ class Warnings {
   std::vector<std::string> said_;
 };
 
-// A certificate that ends in so many days and an hour.
+// A certificate that expires in this many days and an hour.
 TlsPaths ending_in(int days, const std::string& name) {
   const Credentials& all = Credentials::shared();
   CertificateTerms terms = valid_now(name);
@@ -49,7 +49,7 @@ TlsPaths ending_in(int days, const std::string& name) {
 
 class CertificateEnd : public testing::TestWithParam<RealKind> {
  protected:
-  // A client of such a server, which has been used.
+  // A client of such a server, after its first call.
   Client open(const RealServer& server, const TlsPaths& own, CredentialSource source = {}) {
     auto client =
         Client::open(GetParam().scheme + "://" + server.address() +
@@ -102,7 +102,7 @@ TEST_P(CertificateEnd, OfOurOwnInFiveDaysIsOneWarningToo) {
           server.address() + " our certificate .tls_cert. ends 20..-..-.. ..:.. UTC, in 5 days")));
 }
 
-// The dialer of logins stands before that of TLS.
+// The dialer of logins wraps that of TLS.
 TEST_P(CertificateEnd, OfOurOwnIsKnownToAClientWhoseLoginsComeFromTheProgram) {
   const TlsPaths shown = ending_in(30, "thirty-days");
   const RealServer server = GetParam().start({.paths = &shown});

@@ -1,4 +1,4 @@
-// Connections over TLS to real servers: names, files that are replaced, servers that come back.
+// Connections over TLS to real servers: names, files that are replaced, servers that return.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_P(TlsConnections, ManyConnectionsFollowTheFirst) {
   }
 }
 
-// Kubernetes swaps the folder that a symbolic link leads to.
+// Kubernetes replaces the folder that a symbolic link leads to.
 TEST_P(TlsConnections, ACertificateThatIsReplacedIsShownByTheNextConnection) {
   const RealServer server = start();
   const fs::path root = all.folder() / ("rotation" + GetParam().name);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A server that answers each connection's first bytes with the beginning of a handshake and ends
-// it.
+// A server that answers each connection's first bytes with the beginning of a handshake and then
+// ends the connection.
 //
 // Thread rule: one thread at a time; it has one of its own.
 
@@ -20,7 +20,7 @@ namespace sheaf::test {
 
 class CuttingServer {
  public:
-  // Answers with so many bytes, of a ServerHello that is announced to have 90.
+  // Answers with the first `bytes` bytes of a ServerHello that is announced as 90 bytes.
   explicit CuttingServer(std::size_t bytes)
       : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), bytes_(bytes) {
     sockaddr_in address{};

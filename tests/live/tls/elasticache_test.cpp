@@ -1,4 +1,4 @@
-// A configuration endpoint over TLS: a real memcached that keeps the list under the older key.
+// A configuration endpoint over TLS: a real memcached that has the list under the older key.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Real servers of each kind that serve TLS with given files, as tests over all kinds want them.
+// Real servers of each kind that serve TLS with given files, for tests over all kinds.
 
 #include <cstdlib>
 #include <functional>
@@ -22,17 +22,17 @@
 
 namespace sheaf::test {
 
-// A server that runs as long as this lives.
+// A server that runs as long as this object exists.
 struct RealServer {
   std::uint16_t port = 0;
   std::shared_ptr<void> process;
   std::string address() const { return "127.0.0.1:" + std::to_string(port); }
 };
 
-// How a server is to be other than it should.
+// Faults that a server is to have.
 struct RealServerTerms {
   const TlsPaths* paths = nullptr;  // null: a server without TLS
-  bool lax = false;                 // also serves what OpenSSL would refuse to
+  bool lax = false;                 // also serves what OpenSSL would refuse
   bool old = false;                 // TLS 1.1 at most
 };
 
@@ -44,7 +44,7 @@ struct RealKind {
   std::function<RealServer(const RealServerTerms&)> start;
 };
 
-// What OpenSSL reads in the server alone.
+// OpenSSL settings that only the server reads.
 class OpensslRules {
  public:
   explicit OpensslRules(const RealServerTerms& terms) : set_(terms.lax || terms.old) {

@@ -1,4 +1,4 @@
-// Real servers that are not what they should be. Each ends calls with one sentence, soon, and
+// Real servers that are not what they claim to be. Each fails calls soon, with one sentence, and
 // nothing was sent.
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ContainsRegex;
 
-// What is shown to a client that trusts the authority of Credentials, by which server.
+// What a server shows to a client that trusts the authority of Credentials, and its other faults.
 struct Bad {
   TlsPaths paths;
   RealServerTerms terms{};
@@ -30,7 +30,7 @@ struct Case {
   std::function<Bad(const Credentials&)> make;
 };
 
-// A server's certificate that differs in its terms.
+// A server's certificate with other terms.
 Bad with(const Credentials& all, const CertificateTerms& terms, bool lax = false) {
   return {all.write("bad", make_identity(terms, &all.authority())), {.lax = lax}};
 }
@@ -85,14 +85,13 @@ const std::vector<Case>& cases() {
        not_yet_valid},
       {"WrongName", "TLS: the server's certificate is not for 127.0.0.1", wrong_name},
       {"WrongAuthority",
-       "TLS: the server's certificate leads to no trusted authority, or its chain is not complete",
+       "TLS: the server's certificate chain leads to no trusted authority or is incomplete",
        wrong_authority},
-      {"SelfSigned", "TLS: the server's certificate is signed by itself, and not trusted",
-       self_signed},
+      {"SelfSigned", "TLS: the server's certificate is self-signed and not trusted", self_signed},
       {"WeakKey", "TLS: the key of the server's certificate is too weak", weak_key},
       {"WrongKey", "TLS: the server does not have the key of its certificate", wrong_key},
       {"MissingChain",
-       "TLS: the server's certificate leads to no trusted authority, or its chain is not complete",
+       "TLS: the server's certificate chain leads to no trusted authority or is incomplete",
        missing_chain},
       {"Sha1", "TLS: the server's certificate is signed with a hash that is too weak", weak_hash},
       {"Tls11", "TLS: the server does not speak TLS 1.2 or later", old_version},
@@ -102,7 +101,8 @@ const std::vector<Case>& cases() {
 
 std::string trusting(const Credentials& all) { return "?tls_ca=" + all.server().ca; }
 
-// Every call says why, as soon as it is known. `judged`: it was no break of the connection.
+// Every call says why, as soon as the reason is known. With `judged` it was not a broken
+// connection.
 void expect_refusal(const std::string& uri, const std::string& sentence, bool judged = true) {
   auto client = Client::open(uri);
   ASSERT_TRUE(client) << client.error().message();
@@ -129,7 +129,7 @@ TEST_P(RefusedServers, EndCallsWithOneSentence) {
   const auto& [kind, bad] = GetParam();
   const Credentials& all = Credentials::shared();
   Bad made = bad.make(all);
-  made.paths.ca.clear();  // nobody is asked for a certificate
+  made.paths.ca.clear();  // the server asks for no certificate
   made.terms.paths = &made.paths;
   const RealServer server = kind.start(made.terms);
   expect_refusal(kind.scheme + "://" + server.address() + trusting(all), bad.sentence);
@@ -153,13 +153,13 @@ INSTANTIATE_TEST_SUITE_P(All, OnRealServers, testing::ValuesIn(real_kinds()),
 
 TEST_P(OnRealServers, AServerWithoutTlsGetsNothingInPlain) {
   const RealServer server = kind().start({});
-  // Mosquitto ends a connection that begins with nonsense, memcached answers in words, and Redis
+  // Mosquitto ends a connection that begins with garbage, memcached answers in words, and Redis
   // waits for the end of the line.
   expect_refusal(
       kind().scheme + "://" + server.address() + trusting(all) + kind().alone,
-      "TLS: (what the server sent is not TLS|the server ended the connection during the "
-      "handshake|the server did not answer the handshake in time; one without TLS may do "
-      "so)",
+      "TLS: (the data from the server is not TLS|the server ended the connection during the "
+      "handshake|the server did not answer the handshake in time; a server without TLS may behave "
+      "like this)",
       false);
 }
 
@@ -173,7 +173,7 @@ TEST_P(OnRealServers, AClientWithoutTlsGetsNothingOverTls) {
 }
 
 TEST_P(OnRealServers, AHandshakeThatIsCutOffIsOneSentence) {
-  // Before an answer, within the header of a record, and within the server's first message.
+  // Before an answer, within a record's header, and within the server's first message.
   for (const std::size_t bytes : {0u, 3u, 20u}) {
     const CuttingServer server(bytes);
     expect_refusal(kind().scheme + "://" + server.address() + trusting(all) + kind().alone,
@@ -182,8 +182,8 @@ TEST_P(OnRealServers, AHandshakeThatIsCutOffIsOneSentence) {
 }
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
-// A call of a client whose servers say who owns what waits for a map, for 10 s and more. Where the
-// server that would give it fails the handshake, that is in vain.
+// In a cluster whose servers decide who owns a key, a call waits for a map for 10 s and more. If
+// the server that would send it fails the handshake, waiting is useless.
 void expect_soon(const std::string& address, const std::string& sentence) {
   auto client =
       Client::open("rediss://" + address + trusting(Credentials::shared()) + "&connect_timeout=1s");
@@ -207,16 +207,15 @@ TEST(TlsClusters, AHandshakeThatIsCutOffEndsCallsSoon) {
 TEST(TlsClusters, AServerWithoutTlsEndsCallsSoon) {
   const RealServer server = start_redis({});
   expect_soon(server.address(),
-              "TLS: (what the server sent is not TLS|the server did not answer the handshake in "
-              "time; one without TLS may do so)");
+              "TLS: (the data from the server is not TLS|the server did not answer the handshake "
+              "in time; a server without TLS may behave like this)");
 }
 #endif
 
 TEST_P(OnRealServers, AClientWithoutACertificateHearsThatOneIsWanted) {
   const RealServer server = kind().start({.paths = &all.server()});
   expect_refusal(kind().scheme + "://" + server.address() + trusting(all),
-                 "TLS: the server wants a certificate of the client, which tls_cert and tls_key "
-                 "would give");
+                 "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 TEST_P(OnRealServers, AClientOfAnotherAuthorityHearsThatItIsNotTrusted) {

@@ -1,4 +1,4 @@
-// Rights in the plugin where the users are those of certificates.
+// Rights in the plugin when users come from certificates.
 
 #ifdef SHEAF_TEST_BROKERS
 
@@ -22,7 +22,7 @@ class CertificateRights : public testing::Test {
     options.tls = mosquitto_tls(all.server()) + "use_identity_as_username true\n";
     return options;
   }
-  // `login`: "user:password@", or nothing.
+  // `login` is "user:password@", or empty.
   Client open(const std::string& subject, const std::string& login = {}) const {
     const TlsPaths paths = all.write(subject, make_identity(valid_now(subject), &all.authority()));
     auto client = Client::open("mqtts://" + login + "127.0.0.1:" + std::to_string(broker.port()) +

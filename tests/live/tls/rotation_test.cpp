@@ -1,4 +1,4 @@
-// Certificates and passwords that rotate while a client is at work.
+// Certificates and passwords that rotate while a client is working.
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 
@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// Certificates and keys of a client, in a folder that a symbolic link leads to. Each is valid for a
-// few seconds, so whoever goes on with an old one is refused.
+// A client's certificates and keys, in a folder that a symbolic link leads to. Each is valid for a
+// few seconds, so a client that keeps using an old one is refused.
 class ClientCertificates {
  public:
   explicit ClientCertificates(const Credentials& all) : all_(all) {}
@@ -53,8 +53,8 @@ class ClientCertificates {
   unsigned versions_ = 0;
 };
 
-// memcached cannot log in anew on a connection that stands: so each login is a connection, and each
-// connection shows the certificate of its time.
+// memcached cannot log in again on an open connection. So each login is a new connection, which
+// shows the certificate of its time.
 TEST(TlsRotation, OfCertificatesAndPasswordsFailsNoCall) {
   const Credentials& all = Credentials::shared();
   MemcachedOptions options;
@@ -67,7 +67,8 @@ TEST(TlsRotation, OfCertificatesAndPasswordsFailsNoCall) {
   std::atomic<unsigned> logins = 0;
   ClientOptions more;
   more.credentials = [&](const CredentialRequest& request) -> Result<sheaf::Credentials> {
-    // Another login for a renewal alone: what is asked for a connection is the same as before.
+    // Only a renewal counts as another login; for a connection the source gives the same login as
+    // before.
     if (request.need == CredentialNeed::renewal) ++logins;
     const bool even = logins % 2 == 0;
     return sheaf::Credentials{.user = even ? "even" : "odd",

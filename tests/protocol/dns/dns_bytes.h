@@ -1,6 +1,6 @@
 #pragma once
 
-// Messages of the DNS, put together by hand: what name servers send.
+// DNS messages as name servers send them, built by hand.
 //
 // Thread rule: pure functions.
 
@@ -24,11 +24,11 @@ inline std::string wire_name(std::string_view name) {
   }
   return bytes + '\0';
 }
-// A pointer to a place of the message.
+// A compression pointer to a place in the message.
 inline std::string pointer_to(unsigned place) {
   return {static_cast<char>(0xc0 | place >> 8), static_cast<char>(place & 0xff)};
 }
-// Where the name of the question stands.
+// The place of the question's name.
 inline const std::string the_question = pointer_to(12);
 
 inline std::string record(const std::string& owner, std::uint16_t type, const std::string& data,
@@ -60,7 +60,7 @@ inline std::string cname(const std::string& owner, std::string_view target) {
   return record(owner, 5, wire_name(target));
 }
 
-// The answer to a question: its header and the question again, then the records.
+// The answer to a question: its header, the question repeated, then the records.
 struct AnswerBytes {
   std::uint16_t flags = 0x8180;  // a response, recursion desired and available
   std::uint16_t count = 0;
@@ -77,7 +77,7 @@ struct AnswerBytes {
     query.encode(asked);
     return to_bytes(question);
   }
-  // The question as it came over the network.
+  // `question` is the message as it came over the network.
   std::string to_bytes(std::string_view question) const {
     std::string bytes(question.substr(0, 2));
     ByteWriter out(bytes);

@@ -61,7 +61,7 @@ TEST(DnsMessage, NamesThatNoQuestionCanHaveAreRefused) {
   EXPECT_EQ(refusal("a..b"), "has an empty part");
   EXPECT_EQ(refusal(".a"), "has an empty part");
   EXPECT_EQ(refusal("a.."), "has an empty part");
-  const std::string odd = "has something else than letters, digits, \"-\", \"_\" and \".\"";
+  const std::string odd = "has a character other than letters, digits, \"-\", \"_\" and \".\"";
   EXPECT_EQ(refusal("a b"), odd);
   EXPECT_EQ(refusal("m\xc3\xbc.example"), odd);
   EXPECT_EQ(refusal("a:53"), odd);
@@ -91,7 +91,7 @@ TEST(DnsMessage, OtherTypesAndClassesArePassedOver) {
 }
 
 TEST(DnsMessage, CompressedNamesAreFollowedBackwards) {
-  // "cache.example" begins behind _m._tcp of the question.
+  // "cache.example" begins after _m._tcp of the question.
   const unsigned domain = 12 + 3 + 5;
   AnswerBytes answer;
   answer.add(record(the_question, 33,
@@ -252,7 +252,7 @@ TEST(DnsMessage, AnErrorIsToldByItsCode) {
   EXPECT_EQ(fault("\x12\x34\x81\x82\0\0\0\0\0\0\0\0"s), Fault::stray);
 }
 
-// What comes back is what was put in, for any records.
+// Any records that are written are read back.
 TEST(DnsMessageProperty, WhatWasWrittenIsRead) {
   Random random(38);
   for (int round = 0; round < 500; ++round) {
@@ -270,7 +270,7 @@ TEST(DnsMessageProperty, WhatWasWrittenIsRead) {
   }
 }
 
-// Any byte may be wrong: it never reads beyond its end, and names stay names.
+// Any byte may be wrong: the parser never reads past the end, and names stay names.
 TEST(DnsMessageProperty, DamageIsSurvived) {
   Random random(39);
   AnswerBytes answer;

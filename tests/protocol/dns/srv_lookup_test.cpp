@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the plan does, line by line: who is asked, over what, until when.
+// The steps of the plan, one per line: which server is asked, over which transport, until when.
 class Transcript {
  public:
   explicit Transcript(std::size_t servers, Deadline deadline = 60s) : plan_(servers, deadline) {}

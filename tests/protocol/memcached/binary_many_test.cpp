@@ -1,4 +1,4 @@
-// get_many in the binary protocol: quiet gets and a NO-OP behind them.
+// get_many in the binary protocol: quiet gets, then a NO-OP.
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@ std::string quiet_failure(std::uint32_t opaque, StatusCode status, std::string_v
   return binary_failure(Opcode::get_quiet, opaque, status, text);
 }
 
-// A session that is ready, and one get_many of a, b and c: opaques 3 to 5, the NO-OP has 6.
+// A ready session and one get_many of a, b and c: opaques 3 to 5; the NO-OP has 6.
 class BinaryMany : public Many<BinaryWire> {
  protected:
   BinaryMany() { keys = {"a", "b", "c"}; }
   void ask() { ticket = wire.submit(many(keys)); }
-  // Nothing is ever in doubt here.
+  // No item is ever in doubt here.
   Seen expect_item(std::uint32_t index, std::string_view value, Status status = Status::done) {
     Seen seen = Many::expect_item(index, value, status);
     EXPECT_FALSE(seen.unsure);
@@ -175,7 +175,7 @@ TEST_F(BinaryMany, AThousandKeysReadWhileTheyAreWritten) {
   for (int i = 0; i < 1'000; ++i) names.push_back("key" + std::to_string(1'000 + i));
   keys.assign(names.begin(), names.end());
   ask();
-  // The server answers what it has got so far, before the request has left whole.
+  // The server answers what it has received so far, before the whole request has left.
   const std::size_t one = Header::wire_size + 7;
   EXPECT_EQ(wire.take(3 * one).size(), 3 * one);
   wire.feed(quiet_hit(3, "first") + quiet_failure(4, StatusCode::busy));
@@ -277,7 +277,7 @@ TEST_F(BinaryMany, WhatIsNotDueEndsTheConnection) {
   struct Lie {
     const char* what;
     std::string bytes;
-    std::size_t items = 0;  // that are reported before it
+    std::size_t items = 0;  // reported before the lie
   };
   const Lie lies[] = {
       {"before its opaques", quiet_hit(2, "v")},

@@ -66,10 +66,10 @@ struct Refused {
 TEST(BinaryGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   const Refused cases[] = {
       {StatusCode::auth_error, "Auth failure.", "the server refused the log-in (Auth failure.)"},
-      {StatusCode::auth_continue, "", "the server refused the log-in (authentication goes on)"},
+      {StatusCode::auth_continue, "", "the server refused the log-in (authentication continues)"},
       {StatusCode::auth_error, "s3cret is wrong", "the server refused the log-in (... is wrong)"},
       {StatusCode::unknown_command, "Unknown command",
-       "the server knows no log-in (SASL is off), but a user name is configured"},
+       "the server has no log-in (SASL is off), but a user name is configured"},
   };
   for (const Refused& item : cases) {
     Wire<BinarySession> wire(with_credentials());
@@ -94,7 +94,7 @@ TEST(BinaryGreeting, AServerThatWantsALogInIsFoundOutBeforeTheFirstRequest) {
   wire.feed(binary_failure(Opcode::no_op, 2, StatusCode::auth_error, "Auth failure."));
   EXPECT_EQ(wire.next().kind, Event::Kind::closed);
   EXPECT_EQ(wire.session.close_reason().reason, Reason::authentication);
-  EXPECT_EQ(wire.session.close_reason().text, "the server wants a user name and a password");
+  EXPECT_EQ(wire.session.close_reason().text, "the server requires a user name and a password");
 }
 
 TEST(BinaryGreeting, OnlyTheVersionAsksNothingElseAndTakesNoRequests) {
@@ -120,7 +120,7 @@ TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
   };
   const Case cases[] = {
       {"CLIENT_ERROR unauthenticated\r\n", Dialect::text_and_log_in,
-       "the server speaks text and wants a log-in (-Y)"},
+       "the server speaks text and requires a log-in (-Y)"},
       {"ERROR\r\n", Dialect::text, "the server speaks text only"},
       {"ERROR Too many open connections\r\n", Dialect::unknown,
        "the server has too many open connections"},
@@ -186,7 +186,7 @@ TEST(BinaryRequests, OneOperationIsOnePacket) {
   created.ttl = 60s;
   struct Case {
     Operation asked;
-    const char* hex;  // behind the magic; the opaque is 3
+    const char* hex;  // after the magic; the opaque is 3
   };
   const Case cases[] = {
       {get("k"), "00 0001 00 00 0000 00000001 00000003 0000000000000000 6B"},
@@ -264,9 +264,10 @@ TEST(BinaryRequests, WhatItHasNotIsRefusedBeforeAByteIsQueued) {
     EXPECT_EQ(wire.refusal(item.asked).outcome, item.outcome) << to_string(item.asked.verb);
   }
   EXPECT_EQ(wire.refusal(get(std::string(251, 'k'))).reason, Reason::too_large);
-  EXPECT_EQ(wire.refusal(set("k", std::string(1'048'517, 'v'))).text,
-            "the value of 1048517 bytes is above what an item of the server has room for, of "
-            "1048516 bytes");
+  EXPECT_EQ(
+      wire.refusal(set("k", std::string(1'048'517, 'v'))).text,
+      "the value of 1048517 bytes is above the largest that fits into an item of the server, of "
+      "1048516 bytes");
   EXPECT_EQ(wire.refusal(set("k", std::string(2'000'001, 'v'))).text,
             "the value of 2000001 bytes is above value_limit of 2000000 bytes");
   EXPECT_EQ(wire.take(), "");

@@ -1,5 +1,5 @@
-// What makes client and server of the binary protocol lose each other, and how the session ends
-// before a wrong value comes of it.
+// How client and server of the binary protocol can get out of step, and how the session ends before
+// that leads to a wrong value.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-constexpr std::uint32_t request_opaque = 3;  // that of the first request after the greeting
+constexpr std::uint32_t request_opaque = 3;  // of the first request after the greeting
 
 std::string refused(Opcode opcode, std::uint32_t opaque, StatusCode status) {
   return binary_failure(opcode, opaque, status, "the server's words");
@@ -136,7 +136,7 @@ TEST(BinaryTraps, AReplyToWhatHasNotLeftEndsTheConnection) {
   EXPECT_EQ(failed.sent, Sent::no);
 }
 
-// ---- values above our limit
+// ---- values above the limit
 
 SessionOptions small_binary_values() {
   SessionOptions options = test_options();

@@ -22,7 +22,7 @@ std::string older(const std::string& value) {
   return answer(value, "VALUE AmazonElastiCache:cluster 0 ");
 }
 
-// What is sent to each answer of a server, and how it ends.
+// The bytes that are sent after each answer of a server, and how the inquiry ends.
 std::string transcript(const std::vector<std::string>& answers) {
   FleetInquiry inquiry;
   std::string text;
@@ -39,7 +39,7 @@ std::string transcript(const std::vector<std::string>& answers) {
   return text;
 }
 
-// What is wrong with one answer to the first question.
+// The fault in one answer to the first question.
 std::string fault(const std::string& bytes) {
   const std::string text = transcript({bytes});
   constexpr std::string_view asked = "config get cluster\r\nbad: ";
@@ -64,7 +64,7 @@ TEST(FleetInquiry, WhoDoesNotKnowTheCommandIsAskedByAKey) {
 TEST(FleetInquiry, AServerWithoutAListIsNoConfigurationEndpoint) {
   EXPECT_EQ(transcript({"ERROR\r\n", "END\r\n"}),
             "config get cluster\r\nget AmazonElastiCache:cluster\r\n"
-            "refused: the server is no configuration endpoint, and answers: END");
+            "refused: the server is not a configuration endpoint; it answers: END");
 }
 
 TEST(FleetInquiry, PiecesOfAnyLengthAreReadAsTheWhole) {
@@ -103,9 +103,9 @@ TEST(FleetInquiry, WhatComesUnaskedOrAfterTheEndCountsForNothing) {
 }
 
 TEST(FleetInquiry, AnswersThatCannotBeReadSayWhy) {
-  EXPECT_EQ(fault("nonsense\r\n"), "the answer is none to the question: nonsense");
+  EXPECT_EQ(fault("nonsense\r\n"), "the answer does not fit the question: nonsense");
   EXPECT_EQ(fault("VALUE AmazonElastiCache:cluster 0 2\r\n"),
-            "the answer is none to the question: VALUE AmazonElastiCache:cluster 0 2");
+            "the answer does not fit the question: VALUE AmazonElastiCache:cluster 0 2");
   EXPECT_EQ(fault("CONFIG cluster 0\r\n"), "the answer has no size: CONFIG cluster 0");
   EXPECT_EQ(fault("CONFIG cluster 0 -1\r\n"), "the answer has no size: CONFIG cluster 0 -1");
   EXPECT_EQ(fault("CONFIG cluster 0 3\r\n12\nENDE\r\n."), "the list is not followed by END");
@@ -141,7 +141,7 @@ TEST(FleetInquiry, ALineWithoutEndIsBounded) {
             "a line of the answer has more than 1,024 bytes");
 }
 
-// What was written is read, for any list that there can be.
+// Any possible list that is written is read back.
 TEST(FleetInquiryProperty, WhatWasWrittenIsRead) {
   Random random(40);
   for (int round = 0; round < 300; ++round) {

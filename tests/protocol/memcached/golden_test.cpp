@@ -1,5 +1,5 @@
-// Packets of the families beyond those of packets_test.cpp, byte by byte; several as the server of
-// the reference printed them.
+// Packets of the families that packets_test.cpp does not cover, byte by byte; several as the
+// reference server printed them.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(Golden, TouchAndGetAndTouch) {
   expect_golden(
       TouchRequest{.opcode = Opcode::get_and_touch, .opaque = 3, .expiry = 30, .key = "k"},
       "80 1D 0001 04 00 0000 00000005 00000003 0000000000000000 0000001E 6B");
-  // Flags come back although there is no value.
+  // Flags are returned although there is no value.
   expect_golden(TouchReply{.opaque = 3, .cas = 9, .flags = 0xdeadbeef},
                 "81 1C 0000 04 00 0000 00000004 00000003 0000000000000009 DEADBEEF");
   expect_golden(

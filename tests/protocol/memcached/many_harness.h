@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of get_many share in both protocols.
+// Shared by the get_many tests of both protocols.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 namespace sheaf::protocol::memcached {
 
-// A session that is ready, and one get_many of `keys`.
+// A ready session and one get_many of `keys`.
 template <class WireType>
 class Many : public testing::Test {
  protected:
@@ -22,7 +22,7 @@ class Many : public testing::Test {
     EXPECT_EQ(seen.sent, Sent::maybe);
     return seen;
   }
-  // The end of the whole, and nothing behind it.
+  // Expects the end of the whole, and nothing after it.
   void expect_whole() {
     const Seen seen = wire.next();
     EXPECT_EQ(seen.kind, Event::Kind::reply) << wire.session.close_reason().text;
@@ -51,7 +51,8 @@ class Many : public testing::Test {
   Ticket ticket;
 };
 
-// These fail, in this order, and the connection ends, for the server broke the protocol.
+// Expects that these fail, in this order, and that the connection ends because the server broke the
+// protocol.
 template <class WireType>
 void expect_broken(WireType& wire, const std::vector<Ticket>& failing, std::string_view what) {
   for (const Ticket ended : failing) {

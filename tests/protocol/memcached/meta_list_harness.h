@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the meta protocol's get_many share.
+// Shared by the tests of the meta protocol's get_many.
 
 #include <array>
 
@@ -9,10 +9,10 @@
 namespace sheaf::protocol::memcached {
 
 inline constexpr std::array key_names = {"k1"sv, "k2"sv, "k3"sv, "k4"sv, "k5"sv, "k6"sv, "k7"sv};
-// Of the seven.
+// The request for all seven.
 inline constexpr const char* asked_keys = "mg k1 v f c O2\r\ngets k2 k3 k4 k5 k6 k7\r\n";
 
-// A session that is ready, and one get_many of k1, k2, ...
+// A ready session and one get_many of k1, k2, ...
 class MetaList : public Many<MetaWire> {
  protected:
   void ask(std::size_t count) {

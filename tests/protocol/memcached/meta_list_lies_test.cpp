@@ -1,5 +1,5 @@
-// get_many in the meta protocol: what is no answer, what is lost or doubled, and the end in the
-// middle. Nothing of it may become a miss.
+// get_many in the meta protocol: what is not an answer, what is lost or doubled, and an early end.
+// None of it may become a miss.
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@ namespace {
 struct Lie {
   const char* bytes;
   const char* why;
-  std::size_t items = 0;  // that are reported before it
+  std::size_t items = 0;  // reported before the lie
 };
 
-// Seven keys are asked for, then `before` and the lie come.
+// Asks for seven keys and feeds `before` and the lie.
 void expect_end(const Lie& lie, std::string_view before, std::size_t items_before = 0) {
   MetaWire fresh;
   const std::vector<std::string_view> keys(key_names.begin(), key_names.end());
@@ -35,42 +35,42 @@ void expect_end(const Lie& lie, std::string_view before, std::size_t items_befor
 
 TEST_F(MetaList, WhatIsNoAnswerToTheFirstKeyEndsTheConnection) {
   const Lie lies[] = {
-      {"END\r\n", "of another kind"},
+      {"END\r\n", "of an unexpected kind"},
       {"VALUE k1 0 1 1\r\nv\r\n", "the line \"VALUE k1 0 1 1\""},
       {"VALUE k2 0 1 1\r\nv\r\n", "the line \"VALUE k2 0 1 1\""},
-      {"HD O2\r\n", "of another kind"},
-      {"NF O2\r\n", "of another kind"},
-      {"MN\r\n", "of another kind"},
-      {"STAT pid 1\r\n", "of another kind"},
+      {"HD O2\r\n", "of an unexpected kind"},
+      {"NF O2\r\n", "of an unexpected kind"},
+      {"MN\r\n", "of an unexpected kind"},
+      {"STAT pid 1\r\n", "of an unexpected kind"},
       {"VA 1 f0 c1 O3\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1 O1\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1\r\nv\r\n", "the opaque of another request"},
       {"EN O3\r\n", "the opaque of another request"},
       {"EN O1\r\n", "the opaque of another request"},
       {"EN\r\n", "the opaque of another request"},
-      {"VA 1 c1 O2\r\nv\r\n", "without what was asked for"},
-      {"VA 1 f0 O2\r\nv\r\n", "without what was asked for"},
+      {"VA 1 c1 O2\r\nv\r\n", "that lacks a requested field"},
+      {"VA 1 f0 O2\r\nv\r\n", "that lacks a requested field"},
       {"VA 1 f0 c1 O2\r\nvv\r\n", "longer than announced"},
       {"VA 2000000000 f0 c1 O2\r\n", "longer than any expected"},
       {"VA x f0 c1 O2\r\n", "the line"},
       {"SERVER_ERROR out of memory writing get response\r\n", "an error in a list"},
-      {"CLIENT_ERROR bad command line format\r\n", "did not understand us"},
-      {"ERROR\r\n", "did not understand us"},
+      {"CLIENT_ERROR bad command line format\r\n", "did not understand the request"},
+      {"ERROR\r\n", "did not understand the request"},
   };
   for (const Lie& lie : lies) expect_end(lie, "");
 }
 
 TEST_F(MetaList, WhatIsNoAnswerToAListEndsTheConnection) {
   const Lie lies[] = {
-      {"VALUE k1 0 2 1\r\nv1\r\n", "a key that was not asked for"},
-      {"VALUE k 0 1 1\r\nv\r\n", "a key that was not asked for"},
-      {"VALUE k33 0 1 1\r\nv\r\n", "a key that was not asked for"},
-      {"VALUE K3 0 2 1\r\nv3\r\n", "a key that was not asked for"},
-      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k3 0 2 1\r\nv3\r\n", "a key that was not asked for", 1},
-      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k4 0 2 1\r\nv4\r\n", "a key that was not asked for", 1},
-      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k7 0 2 1\r\nv7\r\n", "a key that was not asked for", 1},
-      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k1 0 2 1\r\nv1\r\n", "a key that was not asked for", 1},
-      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k8 0 2 1\r\nv8\r\n", "a key that was not asked for", 1},
+      {"VALUE k1 0 2 1\r\nv1\r\n", "a key that was not requested"},
+      {"VALUE k 0 1 1\r\nv\r\n", "a key that was not requested"},
+      {"VALUE k33 0 1 1\r\nv\r\n", "a key that was not requested"},
+      {"VALUE K3 0 2 1\r\nv3\r\n", "a key that was not requested"},
+      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k3 0 2 1\r\nv3\r\n", "a key that was not requested", 1},
+      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k4 0 2 1\r\nv4\r\n", "a key that was not requested", 1},
+      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k7 0 2 1\r\nv7\r\n", "a key that was not requested", 1},
+      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k1 0 2 1\r\nv1\r\n", "a key that was not requested", 1},
+      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k8 0 2 1\r\nv8\r\n", "a key that was not requested", 1},
       {"VALUE k3 0 1\r\nv\r\n", "the line \"VALUE k3 0 1\" in a list of gets"},
       {"VALUE k3 0 1 1 1\r\nv\r\n", "in a list of gets"},
       {"VALUE k3 0 -1 1\r\nv\r\n", "in a list of gets"},
@@ -115,7 +115,7 @@ TEST_F(MetaList, AValueAboveTheLimitTwiceEndsTheConnection) {
   const std::string large = "VALUE k2 0 2000001 1\r\n" + std::string(2'000'001, 'x') + "\r\n";
   wire.feed("EN O2\r\n" + large + large);
   EXPECT_EQ(expect_item(1, "", Status::refused).reason, Reason::too_large);
-  expect_failed("a key that was not asked for");
+  expect_failed("a key that was not requested");
 }
 
 TEST_F(MetaList, TheEndOfAValueAboveTheLimitIsLookedAtBeforeTheWholeIsReported) {
@@ -140,8 +140,8 @@ TEST_F(MetaList, WhatComesBehindTheWholeIsNobodys) {
 
 // ---- lists that are lost or doubled
 
-// Asks for `keys` and then for what is in `behind`. Once `bytes` have arrived, every request has
-// failed, and of the keys only `items` hits were reported.
+// Asks for `keys` and then for the operations in `behind`. Once `bytes` have arrived, every request
+// must have failed, and only `items` hits of the keys may have been reported.
 void expect_nobody_knows(const std::vector<std::string_view>& keys,
                          const std::vector<Operation>& behind, std::string_view bytes,
                          std::size_t items = 0) {
@@ -165,8 +165,8 @@ void expect_nobody_knows(const std::vector<std::string_view>& keys,
 TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
   keys.assign(key_names.begin(), key_names.end());
   for (const char* next : {"VA 1 f0 c1 O3\r\nv\r\n", "EN O3\r\n"}) {
-    expect_nobody_knows(keys, {get("a")}, next);               // and mg's
-    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // mg's alone
+    expect_nobody_knows(keys, {get("a")}, next);               // mg's reply is lost, too
+    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // only the list's is lost
     expect_nobody_knows(keys, {get("a")}, "EN O2\r\n"s + next);
     expect_nobody_knows(keys, {get("a")}, "VA 2 f0 c1 O2\r\nv1\r\n"s + next, 1);
   }
@@ -226,7 +226,8 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
   keys.assign(key_names.begin(), key_names.end());
   for (const auto& [behind, line] : wrong) {
     expect_nobody_knows(keys, {behind}, "EN O2\r\nEND\r\n"s + line);
-    // k7 was not passed over yet, or it is the last key that was there and k6 the one that was not.
+    // Either k7 was not passed over yet, or it is the last key that was found and k6 the missing
+    // one.
     for (const char* key : {"k6", "k7"}) {
       const std::string listed = "VALUE " + std::string(key) + " 0 1 1\r\nv\r\n";
       expect_nobody_knows(keys, {behind}, "EN O2\r\n" + listed + "END\r\n" + line, 1);
@@ -236,7 +237,7 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
   expect_nobody_knows(keys, {get("a")}, "EN O2\r\nEND\r\n" + endless);
 }
 
-// An answer without a line looks like the end of a list.
+// An answer without lines looks like the end of a list.
 TEST_F(MetaList, StatisticsAreNoEndOfAList) {
   keys.assign(key_names.begin(), key_names.end());
   const std::vector<Operation> stats = {operation(Verb::stats)};
@@ -276,7 +277,7 @@ TEST_F(MetaList, AnEndThatIsDoubledReportsNoKeyAsAbsent) {
   expect_nobody_knows(others, {many(keys)}, "EN O2\r\nEND\r\nEND\r\n");
 }
 
-// ---- the end in the middle, and answers before the request has left
+// ---- an early end, and answers before the request has left
 
 TEST_F(MetaList, WhatWasReportedBeforeTheEndOfTheConnectionStaysReported) {
   ask(7);

@@ -415,7 +415,7 @@ TEST_F(MetaList, CancelledInTheValueOfTheFirstKey) {
   EXPECT_TRUE(small.session.clean());
 }
 
-// A request of one key: between its item and its end there is nothing more to receive.
+// In a request for one key, nothing more arrives between its item and its end.
 TEST_F(MetaList, CancelledBehindTheItemOfTheOnlyKey) {
   ask(1);
   const Ticket behind = wire.submit(get("c"));

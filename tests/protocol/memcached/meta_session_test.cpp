@@ -67,7 +67,7 @@ TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {
   EXPECT_EQ(open.next().kind, Event::Kind::closed);
   EXPECT_EQ(open.session.close_reason().reason, Reason::authentication);
   EXPECT_EQ(open.session.close_reason().text,
-            "the server wants no log-in in text (-Y is off), but a user name is configured");
+            "the server takes no log-in in text (-Y is off), but a user name is configured");
 }
 
 TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
@@ -101,7 +101,7 @@ TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   nobody.feed("CLIENT_ERROR unauthenticated\r\n");
   EXPECT_EQ(nobody.take(), "");
   nobody.poll();
-  EXPECT_EQ(nobody.session.close_reason().text, "the server wants a user name and a password");
+  EXPECT_EQ(nobody.session.close_reason().text, "the server requires a user name and a password");
 
   Wire<MetaSession> twice(with_spaced_password());
   twice.session.start(twice.now());
@@ -339,7 +339,7 @@ TEST(MetaLeases, TheFirstWinsTheOthersWaitAndAStubIsNoValue) {
   const Seen taken = ask_meta(lease, "VA 0 f0 c8 O2 Z\r\n\r\n");
   EXPECT_EQ(taken.status, Status::absent);
   EXPECT_EQ(taken.lease, Lease::taken);
-  // A plain get that meets a stub, too.
+  // A plain get that finds a stub is absent, too.
   EXPECT_EQ(ask_meta(get("k"), "VA 0 f0 c8 O2 Z\r\n\r\n").status, Status::absent);
   const Seen empty = ask_meta(lease, "VA 0 f0 c8 O2\r\n\r\n");
   EXPECT_EQ(empty.status, Status::done);
@@ -371,15 +371,15 @@ TEST(MetaTraps, WhatShowsThatClientAndServerHaveLostEachOtherEndsTheConnection) 
       {"VA 1 f0 c1 O3\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1\r\nv\r\n", "the opaque of another request"},
       {"EN O1\r\n", "the opaque of another request"},
-      {"HD O2\r\n", "a reply of another kind"},
-      {"NS O2\r\n", "a reply of another kind"},
-      {"MN\r\n", "a reply of another kind"},
-      {"STORED\r\n", "a reply of another kind"},
-      {"END\r\n", "a reply of another kind"},
-      {"VERSION 1.6.18\r\n", "a reply of another kind"},
-      {"VA 1 f0 O2\r\nv\r\n", "without what was asked for"},
-      {"VA 1 c1 O2\r\nv\r\n", "without what was asked for"},
-      {"VA 0 f0 c1 O2 W Z\r\n\r\n", "without what was asked for"},
+      {"HD O2\r\n", "a reply of an unexpected kind"},
+      {"NS O2\r\n", "a reply of an unexpected kind"},
+      {"MN\r\n", "a reply of an unexpected kind"},
+      {"STORED\r\n", "a reply of an unexpected kind"},
+      {"END\r\n", "a reply of an unexpected kind"},
+      {"VERSION 1.6.18\r\n", "a reply of an unexpected kind"},
+      {"VA 1 f0 O2\r\nv\r\n", "that lacks a requested field"},
+      {"VA 1 c1 O2\r\nv\r\n", "that lacks a requested field"},
+      {"VA 0 f0 c1 O2 W Z\r\n\r\n", "that lacks a requested field"},
       {"VA 1 f0 c1 O2\r\nvv\r\n", "longer than announced"},
       {"VA 2000000000 f0 c1 O2\r\n", "longer than any expected"},
       {"VA -1 f0 c1 O2\r\n", "the line \"VA -1"},
@@ -387,10 +387,11 @@ TEST(MetaTraps, WhatShowsThatClientAndServerHaveLostEachOtherEndsTheConnection) 
       {"\n", "without CR"},
       {"VALUE k 0 1\r\nv\r\n", "the line \"VALUE k 0 1"},
       {"\x81\x01\r\n", "the line \"\\x81"},
-      {"ERROR\r\n", "the server did not understand us (ERROR )"},
+      {"ERROR\r\n", "the server did not understand the request (ERROR )"},
       {"CLIENT_ERROR bad command line format\r\n", "bad command line format"},
-      {"CLIENT_ERROR invalid flag\r\n", "did not understand us"},
-      {"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", "did not understand us"},
+      {"CLIENT_ERROR invalid flag\r\n", "did not understand the request"},
+      {"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n",
+       "did not understand the request"},
   };
   for (const BrokenReply& item : cases) {
     MetaWire wire;

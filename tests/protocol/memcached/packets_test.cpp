@@ -303,7 +303,7 @@ TEST(Table, OpcodesWeDoNotSpeakAreRefusedAtTheHeader) {
       Header header;
       header.magic = magic;
       header.opcode = static_cast<Opcode>(opcode);
-      header.total_body_length = 1000;  // not there: an unknown packet is not waited for
+      header.total_body_length = 1000;  // not there: the parser does not wait for an unknown packet
       std::string bytes;
       ByteWriter writer(bytes);
       header.encode(writer);
@@ -447,8 +447,8 @@ TEST(Property, EveryProperPrefixIsIncomplete) {
   }
 }
 
-// Whatever the bytes are: no crash, nothing read past the end, and what is accepted is exactly what
-// encoding it again gives.
+// For any bytes: no crash, no read past the end, and an accepted packet is exactly what encoding it
+// again gives.
 TEST(Property, MutatedPacketsAreRefusedOrUnderstoodExactly) {
   Random random(3);
   std::string key, value;
@@ -459,7 +459,7 @@ TEST(Property, MutatedPacketsAreRefusedOrUnderstoodExactly) {
     std::string bytes = is_request ? encoded_any(random_request(random, key, value))
                                    : encoded_any(random_reply(random, key, value));
     for (std::uint64_t change = 1 + random.below(3); change > 0; --change) {
-      // Mostly in the header: that is where packets are decided.
+      // Mostly in the header, because that decides about a packet.
       const std::size_t limit = random.below(4) == 0 ? bytes.size() : Header::wire_size;
       bytes[random.below(limit)] = static_cast<char>(random.below(256));
     }

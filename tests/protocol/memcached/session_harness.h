@@ -1,6 +1,6 @@
 #pragma once
 
-// A session under test and the server's side of its connection, played by hand.
+// A session under test; the test plays the server's side of its connection.
 
 #include <algorithm>
 #include <deque>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using namespace std::string_view_literals;
 
-// An event with everything in it copied.
+// An event with all its texts copied.
 struct Seen {
   Event::Kind kind = Event::Kind::closed;
   Ticket ticket{};
@@ -60,7 +60,7 @@ inline Seen seen(const Event& event) {
           reply.ttl_left};
 }
 
-// ---- what the server says in binary
+// ---- what a binary server says
 
 template <class Packet>
 std::string encoded(const Packet& packet) {
@@ -110,14 +110,14 @@ class Wire {
                                                elapsed - Deadline(1h))};
   }
 
-  // What the session wants to write, taken by the kernel.
+  // What the session wants to write; the kernel takes it.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
     std::string bytes = take_output(session, now(), most);
     if (!bytes.empty()) time_.on_request(elapsed);
     return bytes;
   }
-  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
-  // after what was written, if the test has not let time pass itself.
+  // Gives bytes in reads of at most `step`; events are polled after each. They arrive test::latency
+  // after the last write, unless the test itself has let time pass.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
     elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
@@ -135,7 +135,7 @@ class Wire {
     Event event;
     while (session.poll_event(event)) events.push_back(seen(event));
   }
-  // The next event; a closed event that says "none" if there is none.
+  // The next event; a closed event with the text "none" if there is none.
   Seen next() {
     if (events.empty()) return {.text = "none"};
     Seen first = std::move(events.front());
@@ -150,7 +150,7 @@ class Wire {
     auto ticket = session.submit(operation, now());
     return ticket ? LocalError{Outcome::unknown, Reason::other, "accepted"} : ticket.error();
   }
-  // One operation alone: what it writes, then the answer, then the event.
+  // Runs one operation alone: takes what it writes, feeds the answer, returns the event.
   Seen ask(const Operation& operation, std::string_view answer) {
     submit(operation);
     written = take();
@@ -167,7 +167,7 @@ class Wire {
   test::AnswerTime time_;
 };
 
-// A binary session that is ready when the clock shows an hour; its next opaque is 3.
+// A binary session that is ready when the clock shows one hour; its next opaque is 3.
 struct BinaryWire : Wire<BinarySession> {
   explicit BinaryWire(SessionOptions options = test_options(), std::string_view version = "1.6.18")
       : Wire(std::move(options)) {
@@ -181,7 +181,7 @@ struct BinaryWire : Wire<BinarySession> {
   }
 };
 
-// A meta session that is ready when the clock shows an hour; its next opaque is 2.
+// A meta session that is ready when the clock shows one hour; its next opaque is 2.
 struct MetaWire : Wire<MetaSession> {
   explicit MetaWire(SessionOptions options = test_options(), std::string_view version = "1.6.18")
       : Wire(std::move(options)) {

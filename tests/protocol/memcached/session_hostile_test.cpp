@@ -1,5 +1,5 @@
-// A whole conversation cut at every byte, ended at every byte, and damaged at random: each ticket
-// gets one event at most before the end and exactly one by then.
+// A whole conversation cut at every byte, ended at every byte, and damaged at random. Each ticket
+// gets at most one event before the end, and exactly one in total.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// The same requests in both protocols, and what a server says to them.
+// The same requests in both protocols, and a server's answers to them.
 struct BinaryTalk {
   using Session = BinarySession;
   static std::vector<std::string> greeting() { return {binary_version(1), binary_no_op(2)}; }
@@ -54,7 +54,7 @@ struct Conversation {
     options.value_limit = 4'000;
     return options;
   }
-  // Up to the point where all requests have left.
+  // Runs up to the point where all requests have left.
   explicit Conversation(std::size_t step = static_cast<std::size_t>(-1)) {
     wire.session.start(wire.now());
     wire.take();
@@ -74,7 +74,8 @@ struct Conversation {
   }
   std::vector<Seen> seen() const { return {wire.events.begin(), wire.events.end()}; }
 
-  // Each ticket once, items before that and in ascending order, then closed.
+  // Each ticket has exactly one last event, its items come before that in ascending order, and then
+  // comes closed.
   void expect_whole(const std::string& where) {
     std::map<std::uint32_t, int> counts;
     std::uint32_t next_item = 0;
@@ -156,7 +157,7 @@ TYPED_TEST(Hostile, DamagedBytesAreUnderstoodOrEndTheConnection) {
   int ended = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = TypeParam::answers();
-    // The long value in the middle decides little: mostly the rest is hit.
+    // The long value in the middle decides little, so mostly the rest is damaged.
     const std::size_t middle = bytes.find(std::string(5'000, 'x'));
     for (std::uint64_t change = 1 + random.below(3); change > 0; --change) {
       std::size_t at = random.below(bytes.size() - 4'900);

@@ -252,8 +252,8 @@ TYPED_TEST(Life, TheGreetingHasADeadline) {
   EXPECT_EQ(wire.next().kind, Event::Kind::closed);
   EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed);
   EXPECT_EQ(wire.session.close_reason().text,
-            "the server did not answer the greeting in time: it stands still, or speaks "
-            "memcached's other protocol only");
+            "the server did not answer the greeting in time: it hangs, or speaks memcached's other "
+            "protocol only");
 }
 
 TYPED_TEST(Life, SilenceIsBrokenByANoOpWhoseAnswerIsNobodys) {
@@ -278,7 +278,7 @@ TYPED_TEST(Life, AServerThatStaysSilentIsGivenUp) {
   wire.take();
   wire.elapsed += 10s;
   wire.session.on_deadline(wire.now());
-  // The answer is owed from when the no-op has left.
+  // The answer is owed from the time when the no-op has left.
   wire.elapsed += 2s;
   wire.take();
   EXPECT_EQ(wire.session.poll_deadline(), wire.now().mono + 5s);

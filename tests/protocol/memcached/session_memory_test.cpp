@@ -1,5 +1,4 @@
-// What happens when memory runs out, at every allocation in turn; and that a warm session needs
-// none.
+// Memory runs out at every allocation in turn. A warm session needs no allocation.
 
 #include <gtest/gtest.h>
 
@@ -24,11 +23,11 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-// A conversation in which every call to the session has `memory` allocations left.
+// A conversation in which every call to the session may make `memory` allocations.
 template <class Protocol>
 class ScarceTalk {
  public:
-  // `from_start`: in the greeting too.
+  // With `from_start` this applies to the greeting, too.
   ScarceTalk(long memory, bool from_start)
       : memory_(from_start ? memory : no_limit), later_(memory) {}
 
@@ -105,7 +104,7 @@ class ScarceTalk {
   typename Protocol::Session session_{test_options()};
   typename Protocol::Toy toy_;
   std::string large_ = std::string(9'000, 'v');
-  // More than one list.
+  // Names that fill more than one list.
   const std::vector<std::string> names_ = long_names();
   const std::vector<std::string_view> keys_{names_.begin(), names_.end()};
 };

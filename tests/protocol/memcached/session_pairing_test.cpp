@@ -1,5 +1,5 @@
-// Random conversations with a server that answers in order and says in every value whose it is:
-// whatever is cancelled, split, lost, doubled or swapped, no request gets what is another's.
+// Random conversations with a server that answers in order and marks every value with its key.
+// Whatever is cancelled, split, lost, doubled or swapped, no request gets another's value.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct MetaPairing {
   using Toy = MetaToy;
 };
 
-// One connection and everything that is known about it.
+// One connection, and all that is known about it.
 template <class Protocol>
 class World {
  public:
@@ -84,18 +84,18 @@ class World {
   bool spoiled() const { return spoiled_; }
   std::uint64_t late() const { return wire_.session.counters().late_replies; }
   std::size_t answered = 0;
-  std::size_t items = 0;              // that get_many reported
-  std::size_t misses_of_present = 0;  // what a lost quiet hit looks like
+  std::size_t items = 0;              // reported by get_many
+  std::size_t misses_of_present = 0;  // a lost quiet hit looks like this
 
   Wire<typename Protocol::Session>& wire() { return wire_; }
 
  private:
-  // The keys that get_many borrows, and the first one that is not reported yet.
+  // The keys that get_many borrows, and the first one not reported yet.
   struct Keys {
     std::vector<std::string> names;
     std::vector<std::string_view> views;
     std::uint32_t next = 0;
-    std::size_t passed_present = 0;  // passed without an item: misses once the whole is reported
+    std::size_t passed_present = 0;  // no item for it: a miss once the whole is reported
   };
   struct Asked {
     std::size_t number = 0;
@@ -110,8 +110,9 @@ class World {
     return made;
   }
 
-  // Replies of meta without an opaque: of two such in flight one can pass for the other, if two
-  // replies are lost (docs/wire/memcached.md). Then one at a time is asked for, and not given up.
+  // Some meta replies have no opaque. If two such requests are in flight and two replies are lost,
+  // one can pass for the other (docs/wire/memcached.md). So only one at a time is in flight then,
+  // and it is not cancelled.
   bool is_bare(Verb verb) const {
     return one_bare_ && (verb == Verb::probe || verb == Verb::stats);
   }
@@ -126,7 +127,7 @@ class World {
     const std::size_t number = next_number_++;
     const std::string key = key_of(number);
     Operation asked = operation(verb, key);
-    if (verb == Verb::stats) asked.key = {};  // the answer is empty: what it looks like is an END
+    if (verb == Verb::stats) asked.key = {};  // the empty answer looks like an END
     if (verb == Verb::set) asked.value = random_.below(4) == 0 ? std::string_view(large_) : "small";
     std::unique_ptr<Keys> keys;
     if (verb == Verb::get_many) {
@@ -138,7 +139,7 @@ class World {
     const std::pair id(ticket.slot, ticket.generation);
     ASSERT_TRUE(asked_.emplace(id, Asked{number, verb, std::move(keys)}).second);
   }
-  // Distinct ones; one time in four so long that they fill more than one list.
+  // Distinct keys. One time in four they are so long that they fill more than one list.
   std::unique_ptr<Keys> some_keys() {
     auto keys = std::make_unique<Keys>();
     const bool long_ones = random_.below(4) == 0;
@@ -259,7 +260,7 @@ TYPED_TEST(Pairing, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
     late += world.late();
     ASSERT_EQ(world.misses_of_present, 0u) << "seed " << seed;
     ASSERT_EQ(world.waiting(), 0u) << "seed " << seed;
-    // Giving up a half-written value is the only end there was.
+    // A connection ends only if a half-written value was given up.
     if (world.wire().session.closed()) {
       ++closed;
       ASSERT_NE(world.wire().session.close_reason().text.find("given up"), std::string::npos)
@@ -290,7 +291,7 @@ TYPED_TEST(Pairing, AReplyThatIsLostDoubledOrSwappedGivesNobodyAWrongValue) {
       world.end();
       ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed;
       ASSERT_EQ(world.waiting(), 0u) << "seed " << seed;
-      // A quiet hit that is lost, or comes behind the NO-OP, is a miss by the protocol's own rule.
+      // By the protocol's own rule, a quiet hit that is lost or arrives after the NO-OP is a miss.
       if (!std::is_same_v<TypeParam, BinaryPairing> || fault == Fault::twice) {
         ASSERT_EQ(world.misses_of_present, 0u) << "seed " << seed;
       }

@@ -1,4 +1,4 @@
-// The sessions of a cluster, and how they find out which protocol its servers speak.
+// The sessions of a cluster, and how they detect the protocol of its servers.
 
 #include "protocol/memcached/sessions.h"
 
@@ -29,7 +29,7 @@ class Negotiating : public testing::Test {
     return sessions;
   }
 
-  // A new connection, and what it writes first.
+  // Opens a new connection. Returns what it writes first.
   std::string begin(unsigned node = 0) {
     session = sessions->make(node, now);
     session->start(now);
@@ -41,7 +41,7 @@ class Negotiating : public testing::Test {
     session->on_output(bytes.size(), now);
     return bytes;
   }
-  // The last event that the bytes lead to.
+  // Returns the last event that the bytes cause.
   Event feed(std::string_view bytes) {
     const std::span<std::byte> space = session->input_space();
     std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), space.begin());
@@ -50,7 +50,7 @@ class Negotiating : public testing::Test {
   }
   Event last_event() {
     Event event;
-    event.kind = Event::Kind::item;  // none
+    event.kind = Event::Kind::item;  // no event
     while (session->poll_event(event)) {
     }
     return event;
@@ -115,7 +115,8 @@ TEST_F(Negotiating, APasswordIsShownOnlyAfterTheServerHasAnsweredAQuestion) {
   EXPECT_TRUE(question.ends_with('\n'));
   EXPECT_EQ(feed("CLIENT_ERROR unauthenticated\r\n").kind, Event::Kind::closed);
   expect_end(true);
-  EXPECT_EQ(session->close_reason().text, "it was found out which log-in the server takes");
+  EXPECT_EQ(session->close_reason().text,
+            "the connection only had to find out which log-in the server takes");
   EXPECT_EQ(begin(), "version\r\n");
   feed("CLIENT_ERROR unauthenticated\r\n");
   EXPECT_EQ(written(), "set login 0 0 11\r\nuser secret\r\n");

@@ -1,7 +1,7 @@
 #pragma once
 
-// The smallest server that a session can talk to: it answers in order and says in every value whose
-// it is. It can lose, double or swap a reply.
+// The smallest server that a session can talk to. It answers in order and marks every value with
+// its key. It can lose, double or swap a reply.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace sheaf::protocol::memcached {
 
 // Keys are "k<number>"; every third is absent.
 inline std::string key_of(std::size_t number) { return "k" + std::to_string(number); }
-// The same, so long that a few of them fill a list.
+// The same, but so long that a few keys fill a list.
 inline std::string long_key_of(std::size_t number) {
   const std::string digits = std::to_string(number);
   return "k" + std::string(230 - digits.size(), '0') + digits;
@@ -31,20 +31,20 @@ class ToyServer {
   enum class Fault : std::uint8_t { none, lose, lose_two, twice, swap };
 
   virtual ~ToyServer() = default;
-  // Bytes from the client; answers go to `replies`.
+  // Takes bytes from the client; the answers are queued.
   void receive(std::string_view bytes) {
     received_ += bytes;
     while (answer_one()) {
     }
   }
-  // All that has been answered so far, taken away.
+  // Takes all answers so far.
   std::string take() {
     std::string all;
     for (const std::string& reply : replies_) all += reply;
     replies_.clear();
     return all;
   }
-  // Spoils the first of the replies that wait; false if there are too few.
+  // Spoils the first of the queued replies. False if there are too few.
   bool spoil(Fault fault) {
     const bool of_two = fault == Fault::swap || fault == Fault::lose_two;
     if (replies_.size() < (of_two ? 2u : 1u)) return false;
@@ -56,7 +56,7 @@ class ToyServer {
   }
 
  protected:
-  virtual bool answer_one() = 0;  // false: no whole request is there
+  virtual bool answer_one() = 0;  // false: no whole request has arrived
   void reply(std::string bytes) { replies_.push_back(std::move(bytes)); }
 
   std::string received_;

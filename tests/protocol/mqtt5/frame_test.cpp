@@ -70,7 +70,7 @@ TEST(Mqtt5Frame, ReasonCodesHaveNames) {
   EXPECT_TRUE(is_error(ReasonCode::unspecified_error));
 }
 
-// A PUBLISH of 100 MiB, of which only the head is there.
+// Only the head of a PUBLISH of 100 MiB.
 std::string huge_publish_head() {
   std::string properties;
   ByteWriter to_properties(properties);
@@ -110,12 +110,12 @@ TEST(Mqtt5Frame, HeadThatCannotFitItsPacketIsRefusedWithoutWaitingForTheRest) {
     const auto publish = Publish::parse_head(result.frame, bytes);
     return !publish.has_value();
   };
-  // Topic of 256 bytes in a packet of 200; properties of 16,383 bytes in it; property length too
-  // long.
+  // A topic of 256 bytes in a packet of 200; properties of 16,383 bytes in it; a property length
+  // that is too long.
   EXPECT_TRUE(refused("\x30\xC8\x01\x01\x00"sv));
   EXPECT_TRUE(refused("\x30\xC8\x01\x00\x01t\xFF\x7F"sv));
   EXPECT_TRUE(refused("\x30\xC8\x01\x00\x01t\xFF\xFF\xFF\xFF"sv));
-  // One byte less of the last, and it may still become good.
+  // With one byte less of the last one, it may still become valid.
   EXPECT_FALSE(refused("\x30\xC8\x01\x00\x01t\xFF\xFF\xFF"sv));
 }
 

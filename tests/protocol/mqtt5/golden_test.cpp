@@ -1,5 +1,4 @@
-// Whole packets that were seen on the wire: decoded, looked at, and encoded again to the same
-// bytes.
+// Whole packets that were seen on the wire: decoded, checked, and encoded to the same bytes again.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +60,7 @@ constexpr std::string_view notification_packet =
     "&\000\004__ts\000 001795224777382:00000:StateStore"
     "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n"sv;
 
-// The packet, after the framing was checked; and the bytes that it encodes to.
+// Checks the framing, then parses the packet.
 template <class Packet>
 Packet decode(std::string_view bytes, PacketType type) {
   const FrameResult result = read_frame(bytes);

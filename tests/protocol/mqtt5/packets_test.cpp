@@ -1,4 +1,4 @@
-// What section 3 refuses, and random packets of every type: read back, cut anywhere, damaged.
+// Refusals by section 3, and random packets of every type: read back, cut anywhere, damaged.
 
 #include "protocol/mqtt5/packets.h"
 
@@ -297,7 +297,7 @@ constexpr PacketType all_types[] = {
     PacketType::subscribe, PacketType::suback,   PacketType::unsubscribe, PacketType::unsuback,
     PacketType::pingreq,   PacketType::pingresp, PacketType::disconnect,  PacketType::auth};
 
-// Parses, looks at everything a user would, and encodes again; nothing if it was refused.
+// Parses it, reads everything that a user would, and encodes it again. Nothing if it was refused.
 template <class Packet>
 std::optional<std::string> again_as(const Frame& frame, std::string_view bytes) {
   const auto parsed = Packet::parse(frame, bytes);
@@ -381,7 +381,7 @@ TEST(Mqtt5Packets, PacketCutAnywhereIsIncomplete) {
   }
 }
 
-// A body that ends early inside a frame that is consistent with it.
+// Bodies that end early inside a frame whose length matches.
 TEST(Mqtt5Packets, BodyCutAnywhereIsRefusedOrAShorterPacketNeverReadBeyond) {
   Generator generator(3);
   for (int round = 0; round < 20; ++round) {
@@ -393,7 +393,7 @@ TEST(Mqtt5Packets, BodyCutAnywhereIsRefusedOrAShorterPacketNeverReadBeyond) {
         ByteWriter out(cut);
         write_varint(out, size);
         cut += bytes.substr(whole.header_size, size);
-        again(std::string(cut));  // a copy of exact size, so that a sanitizer sees its end
+        again(std::string(cut));  // an exact copy, so that a sanitizer sees its end
       }
     }
   }

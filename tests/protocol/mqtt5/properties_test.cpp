@@ -50,7 +50,7 @@ Checked parse_will(std::string_view bytes) {
   return checked;
 }
 
-// Every property with a value that is allowed, as one block.
+// Every property, with an allowed value, as one block.
 std::string sample(std::uint8_t id) {
   return block([id](PropertyWriter& writer) {
     const auto property = static_cast<PropertyId>(id);
@@ -87,7 +87,7 @@ std::string sample(std::uint8_t id) {
 constexpr std::uint8_t all_properties[] = {1,  2,  3,  8,  9,  11, 17, 18, 19, 21, 22, 23, 24, 25,
                                            26, 28, 31, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42};
 
-// Table 2-4 of the standard, once more and independently: packets by number, 0 = will.
+// Table 2-4 of the standard, written again independently: packets by number, 0 = will.
 std::vector<int> allowed_in(int id) {
   switch (id) {
     case 1:

@@ -1,6 +1,6 @@
-// Several sessions change the same keys of one store, in random order, with requests that are given
-// up, connections that end and rights that come and go. Whatever happens, a change that was done
-// was done once, upon the value that it wanted.
+// Several sessions change the same keys of one store, in random order. Requests are given up,
+// connections end, and rights are given and taken. Whatever happens, a change that was done was
+// done once, on the value that it was meant for.
 
 #include <gtest/gtest.h>
 
@@ -33,10 +33,10 @@ struct Store {
   }
 };
 
-// What a server allows. In all of them comparisons, scripts and transactions do the same.
+// The rights that a server gives. Comparisons, scripts and transactions have the same effect.
 enum class Rights : std::uint8_t { all, no_scripts, changing };
 
-// The server's end of one connection: what a client's changes need of Redis, by its rules.
+// The server's end of one connection: the part of Redis that a client's changes need, by its rules.
 class ChangeServer {
  public:
   ChangeServer(Store& store, Server kind, Rights rights, const Seed& seed)
@@ -119,7 +119,7 @@ class ChangeServer {
     if (there) store_.set(key, std::nullopt);
     return there ? ":1\r\n" : ":0\r\n";
   }
-  // By its number of words and the first of its arguments: they differ in these tests.
+  // Recognises a script by its number of words and its first argument, which differ in these tests.
   std::string run_script(const OwnedWords& words) {
     const std::string& key = words[3];
     const auto& present = store_.get(key);
@@ -222,7 +222,7 @@ class Changer {
     auto asked = std::make_unique<Asked>();
     Operation made;
     const std::uint64_t kind = random_.below(4);
-    if (kind == 3) {  // others, which are answered beside the changes
+    if (kind == 3) {  // other requests, answered among the changes
       asked->verb = Verb::get;
       const Ticket ticket = wire_->submit(get("cell"));
       asked_.emplace(Id(ticket.slot, ticket.generation), std::move(asked));
@@ -250,7 +250,7 @@ class Changer {
     const Sent sent =
         wire_->session.cancel({victim->first.first, victim->first.second}, wire_->now());
     if (sent == Sent::maybe) doubt(*victim->second);
-    // What is borrowed of it may be in the output still, if the connection goes on.
+    // The output may still borrow its texts if the connection continues.
     given_up_.push_back(std::move(victim->second));
     asked_.erase(victim);
     settle();
@@ -259,7 +259,7 @@ class Changer {
     wire_->session.on_eof(wire_->now());
     reconnect();
   }
-  // If the connection has ended. What the server has been given, it executes.
+  // Connects again if the connection has ended. The server executes what it has received.
   void reconnect() {
     if (!wire_->session.closed()) return;
     const CloseReason why = wire_->session.close_reason();

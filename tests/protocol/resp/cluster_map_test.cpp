@@ -1,4 +1,4 @@
-// The map of a cluster: which question is asked next, and what its answers make of it.
+// The map of a cluster: which question it asks next, and what it takes from the answers.
 
 #include "protocol/resp/cluster/cluster_map.h"
 
@@ -27,7 +27,7 @@ protocol::Reply refused(std::string_view text) {
 
 class RespClusterMap : public testing::Test {
  protected:
-  // What is wrong with the answer; empty if nothing is.
+  // Returns the fault in the answer; empty if there is none.
   static std::string give(ClusterMap& map, const protocol::Reply& reply, std::uint64_t asked = 1) {
     const auto taken = map.on_reply(reply, {.host = "127.0.0.1", .asked = asked});
     return taken ? "" : taken.error();
@@ -87,7 +87,7 @@ TEST_F(RespClusterMap, ARefusalLeadsToTheNextFormAndAtLastToTheFirst) {
   EXPECT_EQ(asks(map), "NODES") << "an answer that cannot be read is of no use either";
 }
 
-// What Valkey 9.1 sends while a primary that was replaced does not answer.
+// The reply of Valkey 9.1 while a primary that was replaced does not answer.
 TEST_F(RespClusterMap, ShardsWithTwoPrimariesSayNothing) {
   const auto node = [](const std::string& id, const std::string& port) {
     return "*10\r\n$2\r\nid\r\n$1\r\n" + id + "\r\n$4\r\nport\r\n:" + port +
@@ -134,7 +134,7 @@ TEST_F(RespClusterMap, AServerOutsideTheClusterIsNoMap) {
   EXPECT_EQ(owner(map, 0), "127.0.0.1:17301") << "it takes nothing away";
 }
 
-// As the two servers say it that are concerned; a third one does not know.
+// The two servers involved report it; a third one does not know.
 TEST_F(RespClusterMap, SaysToWhomASlotIsOnItsWay) {
   const auto nodes = [](const std::string& myself, const std::string& of_a,
                         const std::string& of_b) {
@@ -258,7 +258,7 @@ TEST_F(RespClusterMap, TwoNodesWithOneAddressAreOneServer) {
   EXPECT_EQ(map.slot_of()("foo"), 12'182);
 }
 
-// "127.0.0.1:17301 epoch 1", or with "of" and its primary.
+// "127.0.0.1:17301 epoch 1"; a replica also has "of" and its primary.
 std::vector<std::string> listed(const ClusterMap& map) {
   std::vector<std::string> lines;
   for (const ClusterServer& server : map.listing()) {
@@ -289,7 +289,7 @@ TEST_F(RespClusterMap, ReplicasAreNamedWithThePrimaryThatTheyCopy) {
   EXPECT_EQ(map.servers()[map.replicas()[0].primary].identity(), "127.0.0.1:17301");
 }
 
-// A replica of a server that owns nothing has nothing to read, and one without an address cannot be
+// A replica of a server without slots has nothing to read, and one without an address cannot be
 // asked.
 TEST_F(RespClusterMap, OnlyReplicasOfOwnersThatCanBeReachedAreNamed) {
   const std::string text =

@@ -1,4 +1,4 @@
-// The replies to commands as users get them.
+// Replies to commands as users get them.
 
 #include "protocol/resp/wire/command_reply.h"
 

@@ -1,4 +1,4 @@
-// What servers say of their commands: which words are keys, and what only reads.
+// Servers' tables of their commands: which words are keys, and which commands only read.
 
 #include "protocol/resp/command_table.h"
 
@@ -21,7 +21,7 @@ CommandTable table_of(std::string_view reply) {
   return table;
 }
 
-// "a b", with "read " before them if the command only reads; or the sentence.
+// The keys "a b", preceded by "read " if the command only reads; or the error sentence.
 std::string use_of(const CommandTable& table, const WordList& words) {
   const auto use = table.find(words);
   if (!use) return use.error().text;
@@ -94,14 +94,14 @@ TEST(RespCommandTable, WhatTheServersDoNotKnowNeedsItsKeysNamed) {
   EXPECT_LT(use_of(table, {endless}).size(), 300u);
 }
 
-// As before Redis 7.
+// Replies as before Redis 7.
 TEST(RespCommandTable, MovableKeysWithoutASpecificationNeedToBeNamed) {
   const CommandTable table = table_of(
       "*3\r\n*6\r\n$4\r\neval\r\n:-3\r\n*2\r\n+noscript\r\n+movablekeys\r\n:0\r\n:0\r\n:0\r\n"
       "*6\r\n$4\r\nsort\r\n:-2\r\n*2\r\n+write\r\n+movablekeys\r\n:1\r\n:1\r\n:1\r\n"
       "*6\r\n$3\r\ndel\r\n:-2\r\n*1\r\n+write\r\n:1\r\n:-1\r\n:1\r\n");
   EXPECT_EQ(use_of(table, {"EVAL", "return 1", "1", "a"}),
-            "the servers do not say which arguments of EVAL are keys; its keys must be named");
+            "the servers do not report which arguments of EVAL are keys; name its keys");
   EXPECT_EQ(use_of(table, {"SORT", "k", "STORE", "to"}), "k");
   EXPECT_EQ(use_of(table, {"DEL", "a", "b", "c"}), "a b c");
 }

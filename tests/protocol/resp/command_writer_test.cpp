@@ -94,7 +94,7 @@ TEST(CommandWriter, TheLargestTextIsReferencedOnceItIsLarge) {
             "*4\r\n$3\r\nSET\r\n$8193\r\n" + large + "\r\n$8194\r\n" + larger + "\r\n$2\r\nNX\r\n");
 }
 
-// A command is an array of texts, so our own reader takes it.
+// A command is an array of texts, so sheaf's own reader accepts it.
 TEST(CommandWriter, WhatIsWrittenCanBeRead) {
   OutputQueue output;
   CommandWriter(output).write({"MSET", "a", 1, "b", "x y"});

@@ -16,14 +16,14 @@ namespace {
 
 using State = Handshake::State;
 
-// A conversation: what the client writes, as text, and what the server answers.
+// A conversation: what the client writes, as text, and the server's answers.
 class Talk {
  public:
   explicit Talk(HandshakeOptions options = {}) : options_(std::move(options)) {
     handshake_.begin();
   }
 
-  // The commands that have been written since, as `["PING"] ...`.
+  // The commands written since the last call, as `["PING"] ...`.
   std::string sent() {
     handshake_.write(writer_);
     std::string bytes;
@@ -134,14 +134,14 @@ TEST(RespHandshake, AServerThatWantsALoginSaysSoInItsOwnWay) {
   EXPECT_EQ(redis.answer(hello_without_login), State::failed);
   EXPECT_EQ(redis.failure().reason, Reason::authentication);
   EXPECT_TRUE(redis.failure().permanent);
-  // Garnet answers HELLO to anybody.
+  // Garnet answers HELLO without a login.
   Talk garnet;
   garnet.sent();
   EXPECT_EQ(garnet.answer(live::garnet_hello_resp3), State::last);
   garnet.sent();
   EXPECT_EQ(garnet.answer("-NOAUTH Authentication required.\r\n"), State::failed);
   EXPECT_EQ(garnet.failure().reason, Reason::authentication);
-  // A server that does not know SETINFO says it to the PING.
+  // A server that does not know SETINFO reports the missing login in its reply to PING.
   Talk old_server;
   old_server.sent();
   EXPECT_EQ(old_server.answer(live::redis_hello), State::last);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What live servers answer to CLUSTER KEYSLOT.
+// The answers of live servers to CLUSTER KEYSLOT.
 TEST(HashSlot, IsTheOneOfTheServers) {
   EXPECT_EQ(crc16("123456789"), 0x31c3);
   EXPECT_EQ(hash_slot("123456789"), 12739);

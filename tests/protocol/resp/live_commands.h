@@ -1,7 +1,7 @@
 #pragma once
 
-// Replies to COMMAND of live servers, byte for byte, shortened to a few entries: Redis 7.0.15, and
-// Garnet 2.2.8, in whose reply every entry without a command stays.
+// Replies of live servers to COMMAND, byte for byte, shortened to a few entries: Redis 7.0.15, and
+// Garnet 2.2.8, whose entries without a command are kept.
 
 #include <string_view>
 

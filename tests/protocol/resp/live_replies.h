@@ -1,7 +1,7 @@
 #pragma once
 
 // Replies of live servers, byte for byte: Redis 7.0.15 with three primaries and a replica, Garnet
-// 2.2.8 with three primaries; one slot is on its way from the first node to the second.
+// 2.2.8 with three primaries. One slot is moving from the first node to the second.
 
 #include <string_view>
 

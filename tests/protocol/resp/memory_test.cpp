@@ -1,4 +1,4 @@
-// A warm connection needs no memory for what is asked most.
+// A warm connection makes the most common requests without allocating memory.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(RespMemory, ACommandThatDoesNotFitChangesNothing) {
 
 // ---- sessions
 
-// Requests of every kind, which a model server answers.
+// Requests of every kind, answered by a model server.
 class Asked {
  public:
   std::vector<Operation> operations() const {

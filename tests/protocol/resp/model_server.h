@@ -1,8 +1,8 @@
 #pragma once
 
-// A server of the Redis protocol that says in its replies whose they are, and knows what a client
-// must make of them: the first reply on the wire is the answer to the first command, the second to
-// the second, and so on, up to the first one that cannot be. It can spoil its replies.
+// A server of the Redis protocol that marks its replies with their keys and knows how a client must
+// read them: the first reply on the wire answers the first command, the second the second, and so
+// on, up to the first one that cannot be the answer. It can spoil its replies.
 
 #include <charconv>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace sheaf::protocol::resp {
 
-// Keys are "k<number>", each used once. The number says what the server answers.
+// Keys are "k<number>", each used once. The number determines the server's answer.
 inline std::string key_of(std::size_t number) { return "k" + std::to_string(number); }
 inline std::size_t number_of(std::string_view key) {
   std::size_t number = 0;
@@ -27,8 +27,8 @@ inline std::string value_of(std::string_view key) {
   return "the value of " + std::string(key) +
          std::string(number_of(key) % 11 == 0 ? 9'000 : 0, '.');
 }
-// What a command of the user's own is answered: a list around the value. It is deeper than a reply
-// may be if the number says so.
+// The reply to a pass-through command is a list around the value. Some numbers make it deeper than
+// a reply may be.
 inline bool is_too_deep(std::string_view key) { return number_of(key) % 3 == 1; }
 inline std::string list_around(std::string_view key) {
   std::string all;
@@ -40,7 +40,7 @@ class ModelServer {
  public:
   enum class Fault : std::uint8_t { none, lose, twice, swap, garble };
 
-  // `plain`: every key is there, there are no errors, and nobody's reply looks like a neighbour's.
+  // With `plain` every key exists, there are no errors, and neighbouring replies differ in type.
   explicit ModelServer(bool plain) : plain_(plain) {}
 
   void receive(std::string_view bytes) {
@@ -54,7 +54,7 @@ class ModelServer {
       received_.erase(0, reader.size());
     }
   }
-  // All that has been answered so far, on the wire.
+  // Moves all answers so far to the wire.
   std::string take() {
     std::string all;
     for (Reply& reply : pending_) {
@@ -64,7 +64,7 @@ class ModelServer {
     pending_.clear();
     return all;
   }
-  // Spoils the first of the replies that wait; false if there are too few.
+  // Spoils the first of the queued replies. False if there are too few.
   bool spoil(Fault fault, std::size_t at) {
     if (pending_.size() < 2) return false;
     Reply& first = pending_.front();
@@ -91,7 +91,8 @@ class ModelServer {
     return false;
   }
 
-  // Commands and replies on the wire up to the first reply that cannot be its command's.
+  // The number of commands and replies on the wire before the first reply that cannot be its
+  // command's.
   std::size_t good() const {
     std::size_t count = 0;
     while (count < wire_.size() && count < commands_.size() &&
@@ -102,7 +103,7 @@ class ModelServer {
   }
   bool ends_badly() const { return good() < wire_.size(); }
 
-  // What the client must make of the reply that the key's command got; nothing if it got none.
+  // How the client must read the reply to the key's command; nothing if there was none.
   std::optional<Seen> expected(std::string_view key) const {
     const auto found = place_.find(std::string(key));
     if (found == place_.end() || found->second >= good()) return std::nullopt;
@@ -139,9 +140,9 @@ class ModelServer {
     }
     return seen;
   }
-  // The key of a list that was cancelled: the client does not know it any more.
+  // The key of a list that was cancelled. The client no longer knows it.
   void give_up(const std::string& key) { given_up_.insert(key); }
-  // True if that was the server's reply to this very key.
+  // True if the server's reply in this place was for this very key.
   bool is_own(std::string_view key) const {
     const auto found = place_.find(std::string(key));
     return found != place_.end() && wire_[found->second].key == key;
@@ -164,7 +165,7 @@ class ModelServer {
     std::string key{};
   };
 
-  // All errors are redirects.
+  // All errors of this server are redirects.
   bool fits(const Command& command, const Reply& reply) const {
     const Kind kind = reply.kind;
     if (kind == Kind::garbage) return false;
@@ -246,7 +247,7 @@ class ModelServer {
   const bool plain_;
   bool greeted_ = false;
   std::string received_;
-  std::vector<Command> commands_;  // all that have come, in their order
+  std::vector<Command> commands_;  // all that have arrived, in their order
   std::vector<Reply> pending_;
   std::vector<Reply> wire_;  // all that have left
   std::map<std::string, std::size_t> place_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a ReplyReader makes of bytes that come in pieces.
+// What a ReplyReader reads from bytes that arrive in pieces.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 namespace sheaf::protocol::resp {
 
-// All replies in `bytes` as texts, then how it ended; and why what was passed over was.
+// All replies in `bytes` as texts, the reasons why some were passed over, and how reading ended.
 struct ReadReplies {
   std::vector<std::string> replies;
   std::vector<std::string> limits;
@@ -31,7 +31,7 @@ inline ReadReplies read_all(std::string_view bytes, std::size_t piece,
   std::size_t begin = 0;
   std::size_t come = 0;
   while (true) {
-    // Of its own size, and moved each time: nothing may be read past the end or remembered.
+    // A new exact copy each time, so that reading past the end or keeping a pointer is detected.
     const std::string here(bytes.substr(std::min(begin, come), come - std::min(begin, come)));
     const ReplyReader::Progress progress = reader.read(here);
     if (progress == ReplyReader::Progress::complete) {
@@ -57,7 +57,7 @@ inline ReadReplies read_all(std::string_view bytes, std::size_t piece,
   }
 }
 
-// The one reply in `bytes`, the same in every cut.
+// The only reply in `bytes`, which must be the same in every cut.
 inline std::string read_one(std::string_view bytes, const ReplyLimits& limits = {}) {
   const ReadReplies whole = read_all(bytes, bytes.size() + 1, limits);
   for (const std::size_t piece : {1u, 2u, 3u, 7u}) {

@@ -1,4 +1,4 @@
-// Replies above a limit: passed over to their end, whatever they are.
+// Replies above a limit are passed over to their end, whatever they contain.
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ TEST(ReplyPassing, PassesOverALargeTextAndGoesOn) {
             "broken: a misplaced or missing CR LF (0x36 at byte 9 of a reply)");
 }
 
-// Wherever in it the limit is passed, and whatever is still open then.
+// The limit is exceeded at any place of the reply, with anything still open there.
 TEST(ReplyPassing, WhatIsPassedOverEndsWhereTheReplyDoes) {
   for (const std::string_view reply :
        {"*7\r\n:1\r\n$-1\r\n*-1\r\n_\r\n#t\r\n,1.5\r\n(1\r\n"sv,
@@ -70,7 +70,7 @@ TEST(ReplyPassing, WhatIsPassedOverIsCheckedAllTheSame) {
             "broken: a misplaced or missing CR LF (0x0d at byte 21 of a reply)");
 }
 
-// A push is about the whole connection.
+// A push concerns the whole connection.
 TEST(ReplyPassing, ALargePushIsNotPassedOver) {
   EXPECT_EQ(read_one(">7\r\n", small),
             "broken: a reply above its limit of elements (0x3e at byte 0 of a reply)");

@@ -126,7 +126,7 @@ TEST(ReplyReader, AnyOtherByteEndsTheStreamAndIsNamed) {
             "broken: a byte that begins no reply (0x00 at byte 8 of a reply)");
 }
 
-// What Garnet 2.2.5 sends after EXPIRE on a dead key: 128 KiB of its buffer.
+// Garnet 2.2.5 sends this after EXPIRE on a dead key: 128 KiB of its buffer.
 TEST(ReplyReader, BytesAfterACompleteReplyAreJudgedOnTheirOwn) {
   const std::string garbage(128 * 1024, '\0');
   const ReadReplies outcome = read_all("+OK\r\n" + garbage, 4096);
@@ -254,7 +254,7 @@ TEST(ReplyValue, FindsKeysInMapsAndInArraysOfPairs) {
 
 // ---- properties
 
-// The bytes of a random value, with its text.
+// Appends the bytes of a random value and returns its text.
 std::string random_reply(Random& random, std::string& bytes, unsigned depth) {
   const auto kind = random.below(depth > 0 ? 14 : 8);
   const std::string word = random.hex(random.below(12));

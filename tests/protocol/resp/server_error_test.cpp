@@ -16,7 +16,7 @@ struct Exact {
   Execution execution;
 };
 
-// What servers send, byte for byte: Garnet 2.2.5 and 2.2.8, Redis 7.0.15.
+// Errors as servers send them, byte for byte: Garnet 2.2.5 and 2.2.8, Redis 7.0.15.
 constexpr Exact exact[] = {
     {"MOVED 12182 127.0.0.1:17303", ErrorKind::moved, Execution::not_executed},
     {"ASK 93 127.0.0.1:17402", ErrorKind::ask, Execution::not_executed},
@@ -209,12 +209,11 @@ TEST(ServerError, OddRedirectsAreNeverFollowed) {
 TEST(ServerError, NoBeginningOfARedirectLeadsSomewhereElse) {
   const std::string text = "ASK 12182 10.0.0.1:17303";
   for (std::size_t size = 0; size < text.size(); ++size) {
-    // A string of just this size: AddressSanitizer sees a read past its end.
+    // A string of exactly this size, so that AddressSanitizer detects a read past its end.
     const std::string cut = text.substr(0, size);
     const ServerError error = ServerError::parse(cut);
     if (error.redirect) {
-      // A cut inside the port is the only one that cannot be distinguished from a whole line;
-      // the reader finds the end of the line.
+      // Only a cut inside the port looks like a whole line; the reader finds the end of the line.
       EXPECT_GT(size, text.rfind(':') + 1);
       EXPECT_EQ(error.redirect->host, "10.0.0.1");
     }

@@ -1,5 +1,5 @@
 // Writes that depend on the present value of their key, step by step: by script and by a command
-// that compares (by transaction: session_transactions_test.cpp), and what becomes of a key.
+// that compares (session_transactions_test.cpp has transactions). Also what happens to a key.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ Operation at_version(Operation made, std::string_view version) {
   return made;
 }
 
-// The commands of an EVAL without the text of its script.
+// The words of an EVAL, without its script.
 std::string without_script(std::string commands) {
   const std::size_t begin = commands.find("EVAL ");
   const std::size_t end = commands.rfind(" 1 k");
@@ -190,7 +190,7 @@ TEST_F(RespChanges, WhatNamesItsValueIsOneScript) {
   EXPECT_EQ(wire.ask(operation(Verb::prepend, "k", "v"), ":-1\r\n").status, Status::not_stored);
 }
 
-// The calls of SET in the script of a change, with what they are given.
+// The arguments of each SET in the script of a change.
 std::vector<std::string> sets_in_script(const Operation& change) {
   ReadyWire redis{Server::redis};
   redis.submit(change);
@@ -204,12 +204,12 @@ std::vector<std::string> sets_in_script(const Operation& change) {
   return sets;
 }
 
-// A SET that does not say KEEPTTL makes the key live for ever.
+// A SET without KEEPTTL would make the key live forever.
 TEST_F(RespChanges, AScriptThatChangesAValueInItsPlaceKeepsTheTimeToLive) {
   using Calls = std::vector<std::string>;
   EXPECT_EQ(sets_in_script(operation(Verb::prepend, "k", "v")), Calls{"ARGV[1] .. v, 'KEEPTTL'"});
   EXPECT_EQ(sets_in_script(operation(Verb::append, "k", "v")), Calls{}) << "APPEND keeps it";
-  const Calls counting{"unpack(ARGV, 3)", "'0', 'KEEPTTL'"};  // a new key, and no less than 0
+  const Calls counting{"unpack(ARGV, 3)", "'0', 'KEEPTTL'"};  // a new key, and not less than 0
   EXPECT_EQ(sets_in_script(operation(Verb::increment, "k")), counting);
   EXPECT_EQ(sets_in_script(operation(Verb::decrement, "k")), counting);
 }
@@ -254,7 +254,7 @@ TEST_F(RespChanges, ARedirectEndsTheStepAndTheChangeHasDoneNothing) {
   EXPECT_TRUE(wire.next().redirect);
 }
 
-// What has only read may go over another connection.
+// A change that has only read may be sent again on another connection.
 TEST_F(RespChanges, BeforeItsLastStepAChangeWasNotSent) {
   const Ticket given_up = wire.submit(swap);
   wire.sent();
@@ -304,7 +304,7 @@ TEST_F(RespChanges, VersionsThatAreNoneAreRefused) {
   EXPECT_EQ(wire.refusal(at_version(set("k", "v"), "17")).outcome, Outcome::invalid);
 }
 
-// ---- what becomes of a key
+// ---- what happens to a key
 
 Change change_of(Operation made) { return Change(made); }
 

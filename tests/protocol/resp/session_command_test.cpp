@@ -1,4 +1,4 @@
-// Commands that are passed through: what is written, what is answered, and which are refused.
+// Pass-through commands: what is written, what is answered, and which are refused.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(RespCommand, AReplyAboveTheLimitIsRefusedAndTheConnectionGoesOn) {
   EXPECT_EQ(wire.ask(get("k"), "$1\r\nv\r\n").value, "v");
 }
 
-// A reply of `levels` arrays in each other.
+// A reply of `levels` nested arrays.
 std::string nested(std::size_t levels) {
   std::string reply;
   for (std::size_t i = 0; i < levels; ++i) reply += "*1\r\n";
@@ -192,8 +192,8 @@ TEST(RespCommand, WhatChangesAConnectionOfOthersIsRefusedBeforeAByte) {
   EXPECT_EQ(wire.sent(), "");
   const WordList multi{"multi"};
   EXPECT_EQ(wire.refusal(command(multi)).text,
-            "MULTI is not passed through: a transaction would take in the requests of others on "
-            "the same connection");
+            "MULTI is not passed through: a transaction would include other requests on the same "
+            "connection");
 }
 
 TEST(RespCommand, NamesOfKeysAndArgumentsRefuseNothing) {

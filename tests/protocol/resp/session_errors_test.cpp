@@ -1,4 +1,4 @@
-// Errors: what a request and a connection become by them; redirects; and requests that follow one.
+// Errors: their effect on a request and on the connection; redirects; and requests that follow one.
 
 #include <gtest/gtest.h>
 
@@ -36,10 +36,10 @@ TEST(RespErrors, MovedAndAskSayWhereTo) {
   }
 }
 
-// It is the answer to another request, so replies are no longer where they belong.
+// Such a redirect answers another request, so replies no longer match their requests.
 class RespOtherSlot : public testing::TestWithParam<const char*> {
  protected:
-  // What was asked before and after it ends with it.
+  // The request and its neighbour end with the connection.
   static void expect_the_end(Wire& wire, const Operation& operation, std::string_view before) {
     const Ticket ticket = wire.submit(operation);
     const Ticket next = wire.submit(get("other"));
@@ -54,7 +54,7 @@ class RespOtherSlot : public testing::TestWithParam<const char*> {
     EXPECT_EQ(wire.end().reason, Reason::protocol_error);
     EXPECT_EQ(
         wire.session.close_reason().text,
-        "the server broke the protocol: a redirect for a slot that was not asked for: " +
+        "the server broke the protocol: a redirect for a slot that was not requested: " +
             redirect("other", GetParam()).substr(1, redirect("other", GetParam()).size() - 3));
   }
 };
@@ -202,7 +202,7 @@ TEST(RespErrors, WithoutALoginTheConnectionIsOfNoUse) {
   }
 }
 
-// Nobody knows what it was that the server could not read.
+// No one knows which request the server could not read.
 TEST(RespErrors, AfterAProtocolErrorNothingIsKnown) {
   for (const std::string_view error : {"-ERR Protocol error: invalid bulk length\r\n",
                                        "-ERR Protocol Error: Unable to parse\r\n"}) {
@@ -331,7 +331,7 @@ TEST(RespAsking, CancelledBeforeItLeavesNothingIsWritten) {
   EXPECT_EQ(wire.ask(get("k"), "$1\r\nv\r\n").value, "v");
 }
 
-// The command may have run although the PING after it has not left.
+// The command may have been executed although the PING after it has not left.
 TEST(RespAsking, WhatIsCutOffMayHaveRun) {
   ReadyWire wire;
   wire.submit(asking(operation(Verb::remove, "k")));

@@ -1,4 +1,5 @@
-// How a session becomes ready, and why not. The handshake's own cases are in handshake_test.cpp.
+// How a session becomes ready, or why it does not. handshake_test.cpp has the handshake's own
+// cases.
 
 #include <gtest/gtest.h>
 
@@ -68,7 +69,7 @@ TEST(RespGreeting, AServerThatWantsALoginSaysSo) {
   EXPECT_TRUE(wire.session.close_reason().permanent);
 }
 
-// It says so as soon as the connection is there.
+// The server says so as soon as it is connected.
 TEST(RespGreeting, AFullServerIsTriedAgainLater) {
   for (const bool before_hello_left : {true, false}) {
     Wire wire;
@@ -141,8 +142,8 @@ TEST(RespGreeting, HasALimitOfTime) {
   wire.pass();
   EXPECT_EQ(wire.end().reason, Reason::connect_failed);
   EXPECT_EQ(wire.session.close_reason().text,
-            "the server did not answer the greeting in time: it stands still, or does not speak "
-            "the Redis protocol");
+            "the server did not answer the greeting in time: it hangs, or does not speak the Redis "
+            "protocol");
 }
 
 TEST(RespGreeting, AServerThatHangsUpSaysNothing) {

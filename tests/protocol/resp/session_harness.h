@@ -1,7 +1,6 @@
 #pragma once
 
-// A session of the Redis protocol under test, and the server's side of its connection, played by
-// hand.
+// A session of the Redis protocol under test; the test plays the server's side of its connection.
 
 #include <algorithm>
 #include <deque>
@@ -34,7 +33,7 @@ struct Whereto {
   friend bool operator==(const Whereto&, const Whereto&) = default;
 };
 
-// An event with everything in it copied.
+// An event with all its texts copied.
 struct Seen {
   Event::Kind kind = Event::Kind::closed;
   Ticket ticket{};
@@ -110,15 +109,15 @@ class Wire {
 
   Now now() const { return {elapsed, 1'700'000'000'000ms}; }
 
-  // What the session wants to write, taken by the kernel.
+  // What the session wants to write; the kernel takes it.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
     std::string bytes = take_output(session, now(), most);
     if (!bytes.empty()) time_.on_request(elapsed);
     return bytes;
   }
   std::string sent() { return commands_of(take()); }
-  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
-  // after what was written, if the test has not let time pass itself.
+  // Gives bytes in reads of at most `step`; events are polled after each. They arrive test::latency
+  // after the last write, unless the test itself has let time pass.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
     elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
@@ -151,14 +150,14 @@ class Wire {
     auto ticket = session.submit(operation, now());
     return ticket ? LocalError{Outcome::unknown, Reason::other, "accepted"} : ticket.error();
   }
-  // One operation alone: what it writes, then the answer, then the event.
+  // Runs one operation alone: takes what it writes, feeds the answer, returns the event.
   Seen ask(const Operation& operation, std::string_view answer) {
     submit(operation);
     written = sent();
     feed(answer);
     return next();
   }
-  // Nothing but the end is left; why.
+  // Expects that only the end is left. Returns its reason.
   const CloseReason& end() {
     poll();
     while (!events.empty() && events.front().kind == Event::Kind::failed) events.pop_front();
@@ -182,7 +181,7 @@ class Wire {
   const CloseReason no_end_{Reason::other, "no end, or more than that"};
 };
 
-// Who is at the other end. By its first reply it speaks RESP3, or knows no HELLO.
+// The server at the other end. Its first reply decides if it speaks RESP3, or knows no HELLO.
 enum class Server : std::uint8_t { redis, garnet, valkey, redis_resp2, old_redis, unknown };
 inline constexpr Server every_server[] = {Server::redis,       Server::garnet,    Server::valkey,
                                           Server::redis_resp2, Server::old_redis, Server::unknown};
@@ -210,9 +209,9 @@ inline std::string info_of(Server server) {
 inline bool speaks_resp3(Server server) { return server <= Server::valkey; }
 inline std::string null_of(Server server) { return speaks_resp3(server) ? "_\r\n" : "$-1\r\n"; }
 
-// A session that is ready.
+// A ready session.
 struct ReadyWire : Wire {
-  // `hello`: its first reply, if it is another one than usual.
+  // `hello` is the server's first reply, if it is not the usual one.
   explicit ReadyWire(Server server = Server::redis, SessionOptions options = test_options(),
                      const std::string& hello = {})
       : Wire(std::move(options)) {

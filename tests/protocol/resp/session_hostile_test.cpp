@@ -1,4 +1,4 @@
-// Replies of a wrong type, bytes that are no replies, replies to nothing, and too large ones.
+// Replies of a wrong type, bytes that are not replies, unexpected replies, and too large ones.
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-// A complete reply of each type, and what it is an answer to.
+// A complete reply of each type, and the requests that it can answer.
 struct Sample {
   std::string_view bytes;
   std::string_view answers;  // names of the requests below
@@ -50,7 +50,7 @@ std::vector<Request> requests() {
           {"stats", operation(Verb::stats)}};
 }
 
-// Garnet's garbage may begin with whole replies of the past.
+// Garnet's garbage may begin with whole replies from the past.
 TEST(RespHostile, AReplyOfAnotherTypeThanWasAskedForEndsTheConnection) {
   for (const Request& request : requests()) {
     for (const Sample& sample : samples) {
@@ -70,7 +70,7 @@ TEST(RespHostile, AReplyOfAnotherTypeThanWasAskedForEndsTheConnection) {
       EXPECT_EQ(wire.next().sent, Sent::maybe);
       EXPECT_EQ(wire.end().reason, Reason::protocol_error);
       EXPECT_EQ(wire.session.close_reason().text,
-                "the server broke the protocol: a reply of another type than was asked for");
+                "the server broke the protocol: a reply of an unexpected type");
     }
   }
 }
@@ -88,7 +88,7 @@ TEST(RespHostile, AReplyToNothingEndsTheConnection) {
   for (const Sample& sample : samples) {
     ReadyWire wire;
     wire.feed(sample.bytes);
-    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply to nothing that was asked")
+    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply without a request")
         << sample.bytes;
   }
   ReadyWire error;
@@ -113,7 +113,7 @@ TEST(RespHostile, NoReplyMayComeBeforeItsRequestHasLeft) {
 
 // ---- pieces and garbage
 
-// A conversation with everything in it, and its events.
+// A conversation with every kind of request, and its events.
 class Conversation {
  public:
   void begin(Wire& wire) const {
@@ -176,7 +176,7 @@ bool is_prefix(const std::vector<Seen>& prefix, const std::vector<Seen>& of) {
   return prefix.size() <= of.size() && std::equal(prefix.begin(), prefix.end(), of.begin());
 }
 
-// What Garnet 2.2.5 sends for a key whose life is over.
+// Garnet 2.2.5 sends this for a key that has expired.
 TEST(RespHostile, GarbageAtAnyByteEndsTheConnectionAndIsNeverAValue) {
   const Conversation talk;
   const auto expected = talk.events_of(talk.replies(), talk.replies().size());
@@ -195,7 +195,7 @@ TEST(RespHostile, GarbageAtAnyByteEndsTheConnectionAndIsNeverAValue) {
   }
 }
 
-// Where each reply of a conversation begins, and the end.
+// The beginning of each reply of a conversation, and the end.
 std::vector<std::size_t> beginnings(std::string_view replies) {
   std::vector<std::size_t> all{0};
   ReplyReader reader;
@@ -206,7 +206,7 @@ std::vector<std::size_t> beginnings(std::string_view replies) {
   return all;
 }
 
-// What comes after the byte looks like replies, and is none.
+// The bytes after that byte look like replies and must not be read as replies.
 TEST(RespHostile, AByteThatBeginsNoReplyIsFoundWhereverItIsAndWhereverTheReadsEnd) {
   const Conversation talk;
   const std::string& replies = talk.replies();
@@ -215,7 +215,7 @@ TEST(RespHostile, AByteThatBeginsNoReplyIsFoundWhereverItIsAndWhereverTheReadsEn
   ASSERT_EQ(places.size(), 14u);
   for (const std::size_t at : places) {
     const std::string bytes = replies.substr(0, at) + '\0' + replies.substr(at);
-    std::vector<Seen> before;  // of the replies before the byte
+    std::vector<Seen> before;  // for the replies before the byte
     for (std::size_t split = 1; split <= bytes.size(); ++split) {
       ReadyWire wire(Server::redis, Conversation::options());
       talk.begin(wire);

@@ -1,4 +1,4 @@
-// Many keys as one request.
+// Requests with many keys.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Random conversations with a server that knows what a client must make of its replies: whatever is
-// cancelled, split, lost, doubled, swapped or garbled, the session makes just that of them.
+// Random conversations with a server that knows how a client must read its replies. Whatever is
+// cancelled, split, lost, doubled, swapped or garbled, the session reads exactly that.
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ SessionOptions options_of(std::uint64_t seed) {
   return options;
 }
 
-// One connection and everything that is known about it.
+// One connection, and all that is known about it.
 class World {
  public:
-  // `plain`: requests whose neighbours are answered by other types, as ModelServer has it.
+  // With `plain`, replies to neighbouring requests differ in type, as in ModelServer.
   World(std::uint64_t seed, bool plain, std::unique_ptr<Session> session)
       : random_(seed), plain_(plain), server_(plain), session_(std::move(session)) {
     session_->start(now_);
@@ -33,7 +33,7 @@ class World {
     EXPECT_TRUE(session_->ready());
   }
 
-  // Until the connection is closed or `steps` are done, then until nothing moves.
+  // Runs until the connection is closed or `steps` are done, then until nothing moves.
   void run(int steps, ServerFault fault = ServerFault::none) {
     for (int i = 0; i < steps && !session_->closed(); ++i) {
       switch (random_.below(8)) {
@@ -43,12 +43,12 @@ class World {
           submit();
           break;
         case 3:
-          if (!plain_ && random_.below(6) == 0) cancel();  // else neighbours would change
+          if (!plain_ && random_.below(6) == 0) cancel();  // it would change the neighbours
           break;
         case 4:
         case 5:
-          // A spoiled reply may come while a frame of several commands is leaving. That it is to
-          // one that has not left, only the server knows.
+          // A spoiled reply may arrive while a frame of several commands is leaving. Only the
+          // server knows that it answers a command that has not left yet.
           server_.receive(take(fault == ServerFault::none ? 1 + random_.below(4'000) : whole));
           if (i >= steps / 3 && !spoiled) spoiled = server_.spoil(fault, random_.u32());
           to_client_ += server_.take();
@@ -71,7 +71,7 @@ class World {
 
   bool spoiled = false;
   std::size_t answered = 0;
-  std::size_t of_others = 0;  // replies that were another's, and looked like its own
+  std::size_t of_others = 0;  // another's replies that looked like its own
   std::vector<std::string> mistakes;
 
  private:
@@ -79,7 +79,7 @@ class World {
     bool is_list = false;
     std::vector<std::string> keys{};
     std::vector<std::string_view> views{};
-    std::uint32_t next = 0;  // of the keys
+    std::uint32_t next = 0;  // index of the next key
   };
   static constexpr auto whole = static_cast<std::size_t>(-1);
   using Id = std::pair<std::uint32_t, std::uint32_t>;
@@ -175,7 +175,7 @@ class World {
     judge_misses(asked, seen.index);
     judge_key(asked.keys[asked.next++], seen);
   }
-  // What is passed over is absent.
+  // Keys that were passed over are absent.
   void judge_misses(Asked& asked, std::size_t end) {
     for (; asked.next < end; ++asked.next) {
       judge_key(asked.keys[asked.next], {.status = Status::absent});
@@ -200,7 +200,7 @@ class World {
   std::string to_client_;
   const std::string large_ = std::string(20'000, 'v');
   std::map<Id, std::unique_ptr<Asked>> asked_;
-  std::vector<std::unique_ptr<Asked>> over_;  // a forgetful session may still look at them
+  std::vector<std::unique_ptr<Asked>> over_;  // a forgetful session may still read them
   std::size_t next_number_ = 1;
 };
 
@@ -217,7 +217,7 @@ TEST(RespModel, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
     world.run(600);
     ASSERT_EQ(world.mistakes, std::vector<std::string>()) << "seed " << seed;
     ASSERT_EQ(world.of_others, 0u) << "seed " << seed;
-    // Giving up a half-written value is the only end there was.
+    // A connection ends only if a half-written value was given up.
     ASSERT_EQ(world.session().closed(), world.gave_up()) << "seed " << seed;
     if (!world.session().closed()) {
       ASSERT_TRUE(world.session().clean()) << "seed " << seed;
@@ -234,7 +234,7 @@ TEST(RespModel, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
   EXPECT_LT(closed, 150);
 }
 
-// What the server knows the wire to show is what the session makes of it, and not a byte more.
+// The session reads exactly what the server knows to be on the wire, and not a byte more.
 TEST(RespModel, TheFirstReplyThatCannotBeTheNextOneEndsTheConnection) {
   int spoiled = 0;
   int ended = 0;
@@ -280,8 +280,8 @@ TEST(RespModel, WhereTypesDifferNoReplyIsEverAnothers) {
 
 // ---- a planted bug
 
-// A client that lets a cancelled request go together with its place: its reply goes to the next
-// one.
+// A client that forgets a cancelled request together with its place, so that its reply is given to
+// the next request.
 class ForgetfulSession final : public SessionWrapper<RespSession> {
  public:
   using SessionWrapper::SessionWrapper;

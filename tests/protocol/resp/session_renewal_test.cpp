@@ -1,4 +1,4 @@
-// Another login on a connection that lives: AUTH among the requests.
+// Another login on a live connection: AUTH among the requests.
 
 #include <gtest/gtest.h>
 

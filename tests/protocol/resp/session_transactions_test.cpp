@@ -1,5 +1,5 @@
-// Writes that depend on the present value of their key, by transaction: on Garnet and where scripts
-// are refused.
+// Writes that depend on the present value of their key, by transaction: on Garnet, and on servers
+// that refuse scripts.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class RespTransactions : public testing::Test {
   const Operation removal = at_version(operation(Verb::remove, "k"), version.text());
 };
 
-// What the server says of a key whose value is "old", and of MULTI.
+// The server's answers about a key whose value is "old", and to MULTI.
 const std::string opened_on_old = "+OK\r\n" + bulk("old") + "+OK\r\n";
 constexpr std::string_view done_once = "+QUEUED\r\n*1\r\n+OK\r\n";
 
@@ -102,7 +102,7 @@ TEST_F(RespTransactions, IfSomebodyHasWrittenTheTransactionBeginsAgain) {
   EXPECT_EQ(garnet.next().status, Status::not_stored);
 }
 
-// EXEC forgets all that is watched, so a second one would watch in vain.
+// EXEC ends all watches of the connection, so a second transaction would have watched in vain.
 TEST_F(RespTransactions, TransactionsOfAConnectionComeOneAfterAnother) {
   garnet.submit(swap);
   const Ticket given_up = garnet.submit(swap);
@@ -119,7 +119,7 @@ TEST_F(RespTransactions, TransactionsOfAConnectionComeOneAfterAnother) {
   EXPECT_EQ(garnet.sent(), "DEL k; EXEC");
 }
 
-// Else a caller who asks again and again could keep all others waiting.
+// Otherwise a caller that asks again and again could keep all others waiting.
 TEST_F(RespTransactions, AChangeThatIsAskedForInTheAnswerOfAnotherWaitsForItsTurn) {
   garnet.submit(swap);
   garnet.submit(removal);
@@ -139,7 +139,7 @@ TEST_F(RespTransactions, AChangeThatIsAskedForInTheAnswerOfAnotherWaitsForItsTur
   EXPECT_EQ(garnet.sent(), "SET k new; EXEC");
 }
 
-// They would be a part of it.
+// They would become part of it.
 TEST_F(RespTransactions, WhatOthersAskWhileATransactionIsOpenLeavesBehindItsEnd) {
   garnet.submit(get("before"));
   garnet.submit(swap);
@@ -220,7 +220,7 @@ TEST_F(RespTransactions, ATransactionThatIsGivenUpLaterIsDiscarded) {
   }
 }
 
-// Else what follows would be a part of the transaction that is open.
+// Otherwise later commands would become part of the open transaction.
 TEST_F(RespTransactions, IfTheEndOfATransactionIsGivenUpBeforeItHasLeftTheConnectionEnds) {
   const Ticket first = garnet.submit(swap);
   garnet.submit(set("a", "v"));
@@ -269,7 +269,7 @@ TEST_F(RespTransactions, ATransactionIsTheSameInWhateverPiecesItIsAnswered) {
 
 // ---- rights, which may change at any time
 
-// The write would be carried out at once, and whatever the key holds by then.
+// The write would be executed at once, whatever the key holds by then.
 TEST_F(RespTransactions, WhereMultiIsRefusedNothingIsWritten) {
   for (const std::string_view refusal :
        {"-NOPERM User x has no permissions to run the 'multi' command\r\n",
@@ -343,7 +343,7 @@ TEST_F(RespTransactions, WhatIsNotQueuedIsReportedAndNeverCountedAsDone) {
   EXPECT_EQ(garnet.end().reason, Reason::protocol_error) << "out of step";
 }
 
-// Garnet 2.2 leaves the transaction open then, and what follows would be a part of it.
+// Garnet 2.2 leaves the transaction open then, so later commands would become part of it.
 TEST_F(RespTransactions, WhereExecIsRefusedTheChangeIsRefusedAndTheConnectionEnds) {
   const std::vector<std::string_view> words{"LPUSH", "l", "v"};
   for (const std::string_view queued : {"+QUEUED\r\n", "-NOPERM no set\r\n"}) {
@@ -372,7 +372,7 @@ TEST_F(RespTransactions, WhereExecIsRefusedTheChangeIsRefusedAndTheConnectionEnd
   EXPECT_TRUE(redis.session.clean()) << "Redis discards it";
 }
 
-// Garnet 2.2 answers EXEC by an empty array then, and by the error once more.
+// In that case Garnet 2.2 answers EXEC with an empty array and repeats the error.
 TEST_F(RespTransactions, AWriteThatIsNotQueuedAndAnEmptyResultEndTheConnection) {
   garnet.submit(swap);
   garnet.submit(set("a", "v"));
@@ -385,7 +385,7 @@ TEST_F(RespTransactions, AWriteThatIsNotQueuedAndAnEmptyResultEndTheConnection) 
   EXPECT_EQ(garnet.end().reason, Reason::connection_lost);
 }
 
-// What follows would never be carried out.
+// Later commands would never be executed.
 TEST_F(RespTransactions, ATransactionThatCannotBeDiscardedEndsTheConnection) {
   garnet.submit(swap);
   garnet.sent();

@@ -1,4 +1,4 @@
-// Every operation as commands, and every reply to it as an event, with each server.
+// Every operation as commands, and every reply to it as an event, for each server.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_P(RespVerbs, Remove) {
   EXPECT_EQ(wire.ask(operation(Verb::remove, "k"), ":0\r\n").status, Status::absent);
 }
 
-// Garnet answers PEXPIRE and PERSIST of a key whose life is over with 128 KiB of garbage.
+// Garnet answers PEXPIRE and PERSIST of an expired key with 128 KiB of garbage.
 TEST_P(RespVerbs, Touch) {
   const Operation touch = living(operation(Verb::touch, "k"), 30s);
   if (is_known()) {
@@ -73,7 +73,7 @@ TEST_P(RespVerbs, Touch) {
       << "however large it is";
 }
 
-// PERSIST does not say whether there is a key.
+// The reply to PERSIST does not say if the key exists.
 TEST_P(RespVerbs, TouchForEver) {
   if (GetParam() == Server::old_redis) {
     EXPECT_EQ(wire.refusal(operation(Verb::touch, "k")).text, "GETEX needs Redis 6.2");
@@ -183,7 +183,7 @@ TEST_P(RespVerbs, TheVersionIsThatOfTheHandshake) {
   EXPECT_EQ(version.value, expected());
   if (GetParam() != Server::unknown) return;
   EXPECT_EQ(version.status, Status::refused);
-  EXPECT_EQ(version.text, "the server has not said its version");
+  EXPECT_EQ(version.text, "the server has not reported its version");
 }
 
 TEST_P(RespVerbs, Stats) {
@@ -212,7 +212,7 @@ TEST_P(RespVerbs, StatisticsHaveALimit) {
 
 INSTANTIATE_TEST_SUITE_P(Servers, RespVerbs, testing::ValuesIn(every_server));
 
-// ---- what is not taken
+// ---- what is not accepted
 
 TEST(RespRefusals, WhatTheProtocolHasNotIsRefusedInOneSentence) {
   ReadyWire wire;
@@ -230,9 +230,9 @@ TEST(RespRefusals, WhatTheProtocolHasNotIsRefusedInOneSentence) {
       {with(operation(Verb::remove, "k"), Condition::if_absent_or_equal),
        "only a set can have this condition"},
       {living(operation(Verb::remove, "k"), 1s),
-       "only what creates a key or touches it has a time to live"},
+       "only an operation that creates or touches a key takes a time to live"},
       {fenced, "servers of the Redis protocol do not check fencing tokens"},
-      {flagged, "servers of the Redis protocol keep no flags beside a value"},
+      {flagged, "servers of the Redis protocol keep no flags with a value"},
   };
   for (const auto& [refused, sentence] : cases) {
     const LocalError error = wire.refusal(refused);
@@ -268,7 +268,7 @@ TEST(RespRefusals, BadArgumentsAreRefused) {
   EXPECT_EQ(wire.sent(), "");
 }
 
-// submit() copies the key: it is not looked at later.
+// submit() copies the key and does not read it later.
 TEST(RespRefusals, TheLongestKeyIsCopied) {
   ReadyWire wire;
   std::string key(longest_key, 'k');

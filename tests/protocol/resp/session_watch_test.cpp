@@ -1,4 +1,4 @@
-// Watched keys: CLIENT TRACKING and its pushes, and servers that have none.
+// Watched keys: CLIENT TRACKING and its pushes, and servers that have neither.
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,11 @@ std::string invalidate(const std::vector<std::string>& keys) {
   return push;
 }
 
-// Its notifications as text: the keys, "*" for every key.
+// The notifications as text: the keys, or "*" for every key.
 class RespWatch : public testing::Test {
  protected:
-  // Gives bytes in reads of at most `step`; a reply is "reply", or "polls" if it says so.
+  // Gives bytes in reads of at most `step`. A reply is noted as "reply", or as "polls" if it says
+  // so.
   void feed(ReadyWire& wire, std::string_view bytes, std::size_t step = 1'000) {
     while (!bytes.empty() && !wire.session.closed()) {
       const std::span<std::byte> space = wire.session.input_space();
@@ -40,7 +41,7 @@ class RespWatch : public testing::Test {
     return event.reply.polls ? "polls" : "reply";
   }
   std::vector<std::string> take() { return std::exchange(seen, {}); }
-  // One key is watched on a server that tracks.
+  // Watches one key on a server that tracks.
   void watch(ReadyWire& wire, std::string_view key) {
     wire.submit(operation(Verb::watch, key));
     wire.take();
@@ -104,7 +105,7 @@ TEST_F(RespWatch, AnUnwatchIsANoOp) {
   EXPECT_EQ(take(), (Lines{"reply", "reply"}));
 }
 
-// Garnet 2.2.8; a login without the right; RESP2, in which nothing can be pushed.
+// Garnet 2.2.8; a login without the right; RESP2, which has no pushes.
 TEST_F(RespWatch, WhereTheServerDoesNotNotifyTheAnswerSaysSo) {
   for (const std::string_view refusal :
        {"-ERR unknown subcommand 'TRACKING'.\r\n", "-NOPERM User x has no permissions\r\n"}) {

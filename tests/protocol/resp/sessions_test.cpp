@@ -1,4 +1,4 @@
-// The sessions of a cluster, as its configuration wants them.
+// The sessions of a cluster follow its configuration.
 
 #include "protocol/resp/sessions.h"
 

@@ -17,14 +17,14 @@ struct Line {
   std::uint64_t epoch = 0;
   std::vector<std::pair<std::uint16_t, std::uint16_t>> slots{};
   Role role = Role::primary;
-  std::uint16_t port = 0;  // 0: made of the id
+  std::uint16_t port = 0;  // 0: derived from the id
 };
 
 std::uint16_t port_of(const std::string& id) {
   return static_cast<std::uint16_t>(7000 + static_cast<unsigned char>(id[0]));
 }
 
-// What the server `answering` says (nobody's own words if it is empty).
+// The report of the server `answering`; if that is empty, no line is the server's own.
 TopologyView view(const std::string& answering, const std::vector<Line>& lines,
                   std::uint64_t asked = 1) {
   TopologyView view;
@@ -57,7 +57,7 @@ std::string owner(const std::vector<TopologyView>& views, std::uint16_t slot = 5
   return owner(SlotMap::merge(views, {}), slot);
 }
 
-// All that the map says.
+// Everything in the map, as text.
 std::string text(const SlotMap& map) {
   std::string out = std::to_string(map.asked());
   for (const TopologyNode& node : map.nodes()) {
@@ -106,7 +106,7 @@ TEST(TopologyMerge, ASelfClaimBeatsOthersOfTheSameEpochAndNoHigherOne) {
 }
 
 TEST(TopologyMerge, ANodeKnowsBestWhatItDoesNotHave) {
-  // The source of a migration keeps its epoch; others have not heard yet.
+  // The source of a migration keeps its epoch. Other servers have not heard of the migration yet.
   EXPECT_EQ(owner({view("a", {{"a", 3, {{0, 4}}}, {"b", 1}}),
                    view("c", {{"a", 3, {{0, 9}}}, {"b", 1}, {"c", 2}})}),
             "nobody");
@@ -132,9 +132,10 @@ TEST(TopologyMerge, EpochZeroCountsLowest) {
 }
 
 TEST(TopologyMerge, AReplicaClaimsNothing) {
-  // After a failed failover of Garnet: the old primary lists its slots with the replica.
+  // After a failed failover of Garnet, the old primary lists its slots as the replica's.
   EXPECT_EQ(owner({view("a", {{"a", 4}, {"b", 8, {{0, 16383}}, Role::replica}})}), "nobody");
-  // A replica's epoch is often higher than its primary's, and an older line still says primary.
+  // A replica's epoch is often higher than its primary's, and an older line still calls it a
+  // primary.
   EXPECT_EQ(owner({view("b", {{"b", 7, {}, Role::replica}, {"a", 2, {{5, 5}}}}),
                    view("c", {{"b", 1, {{5, 5}}}, {"c", 3}})}),
             "a");
@@ -180,7 +181,7 @@ TEST(TopologyMerge, NoEpochGoesBack) {
   EXPECT_EQ(owner(SlotMap::merge(late, after), 5), "b") << "and again";
 }
 
-// b has lost slot 5 and got a higher epoch for something else; both are heard of before c is.
+// b has lost slot 5 and got a higher epoch for something else. Both arrive before any report of c.
 TEST(TopologyMerge, AnEpochIsThatOfTheClaimAndNotOfTheNode) {
   SlotMap map = SlotMap::merge(std::vector{view("b", {{"b", 8, {{0, 9}}}, {"c", 3}})}, {});
   map = SlotMap::merge(
@@ -194,7 +195,7 @@ TEST(TopologyMerge, AnEpochIsThatOfTheClaimAndNotOfTheNode) {
   EXPECT_EQ(owner(map, 5), "c");
 }
 
-// A seed that was taken out of the cluster and reset still answers.
+// A seed that was removed from the cluster and reset still answers.
 TEST(TopologyMerge, AServerOutsideTheClusterTakesNothingAway) {
   const SlotMap before = SlotMap::merge(std::vector{view("b", {{"b", 8, {{0, 9}}}})}, {});
   const SlotMap after = SlotMap::merge(std::vector{view("z", {{"z", 0}}, 2)}, before);
@@ -310,7 +311,7 @@ TEST(TopologyMerge, AMovedByHostNameFindsTheNode) {
 
 // ---- properties
 
-// A cluster that changes; each server knows the others as they were at some moment.
+// A cluster that changes. Each server knows the others as they were at some moment.
 class ModelCluster {
  public:
   ModelCluster(Random& random, std::size_t nodes) : random_(random) {
@@ -324,7 +325,7 @@ class ModelCluster {
     }
   }
 
-  // A slot goes to another node, which takes the highest epoch. Nobody else hears of it yet.
+  // A slot moves to another node, which takes the highest epoch. No other node knows it yet.
   void change() {
     const std::size_t to = random_.below(ids_.size());
     owner_[random_.below(slots)] = to;
@@ -414,7 +415,7 @@ TEST(TopologyMergeProperty, TheOrderOfViewsDoesNotMatter) {
   }
 }
 
-// However the views look, a node that is not asked keeps what it had with a higher epoch.
+// Whatever the views contain, a node that is not asked keeps what it had with a higher epoch.
 TEST(TopologyMergeProperty, NoSlotGoesBackInEpochWhileItsOwnerIsKnown) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);

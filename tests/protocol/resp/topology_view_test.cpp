@@ -23,7 +23,7 @@ ParsedView parse(Parse parser, std::string_view bytes, const AnsweringNode& answ
   return parser(reader.root(), answering);
 }
 
-// A reply to CLUSTER NODES of these lines.
+// A reply to CLUSTER NODES with these lines.
 ParsedView parse_nodes(const std::string& text, const AnsweringNode& answering = from) {
   const std::string bytes = "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
   return parse(parse_cluster_nodes, bytes, answering);
@@ -196,7 +196,7 @@ TEST(TopologyNodes, ReadsFlags) {
             "10.0.0.1:2=0-9 10.0.0.1:3=20-20 10.0.0.1:3=10-19 10.0.0.1:3=21-21 ");
 }
 
-// As Garnet lists them for good after a failed failover.
+// Garnet lists them so permanently after a failed failover.
 TEST(TopologyNodes, ALineOfAReplicaMayHaveSlots) {
   const auto view = parse_nodes(
       "a 10.0.0.1:1@1 myself,master - 0 0 4 connected\r\n"
@@ -249,7 +249,7 @@ TEST(TopologyNodes, GarbageIsRefusedAsAWhole) {
                                   "99999999999999999999"}) {
     const auto view = parse_nodes(good + " " + slots);
     ASSERT_FALSE(view) << slots;
-    EXPECT_TRUE(view.error().starts_with("the reply to CLUSTER NODES has an odd")) << slots;
+    EXPECT_TRUE(view.error().starts_with("the reply to CLUSTER NODES has an invalid")) << slots;
   }
   EXPECT_FALSE(parse_nodes(good + "\n" + good)) << "twice";
   EXPECT_FALSE(parse_nodes(good + "\nb 10.0.0.1:2@1 myself,slave a 0 0 4 connected"))
@@ -258,7 +258,7 @@ TEST(TopologyNodes, GarbageIsRefusedAsAWhole) {
   EXPECT_FALSE(parse(parse_cluster_nodes, ":1\r\n"));
   EXPECT_FALSE(parse(parse_cluster_nodes, "-NOPERM no\r\n")) << "an error is no view";
   EXPECT_EQ(parse_nodes("a 10.0.0.1:1@1 master - 0 0 4 connected 9-3").error(),
-            "the reply to CLUSTER NODES has an odd range of slots: 9-3");
+            "the reply to CLUSTER NODES has an invalid range of slots: 9-3");
 }
 
 TEST(TopologyNodes, MoreNodesThanSlotsAreRefused) {
@@ -275,7 +275,7 @@ std::string text(std::string_view word) {
   return "$" + std::to_string(word.size()) + "\r\n" + std::string(word) + "\r\n";
 }
 
-// Fields as "name=value"; a value of digits is a number, "null" a null.
+// Fields as "name=value". A value of digits is a number, "null" is a null.
 std::string fields(const std::vector<std::string>& list, char type = '%') {
   const std::size_t count = type == '%' ? list.size() : 2 * list.size();
   std::string out = type + std::to_string(count) + "\r\n";

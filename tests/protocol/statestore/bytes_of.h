@@ -1,6 +1,6 @@
 #pragma once
 
-// Byte strings with NUL inside, from literals; and the bytes that a packet encodes to.
+// Byte strings from literals that contain NUL, and the bytes that a packet is encoded to.
 
 #include <cstddef>
 #include <string>

@@ -1,4 +1,4 @@
-// User properties and the words of errors.
+// User properties, and the texts of errors.
 
 #include "protocol/statestore/properties.h"
 

@@ -1,4 +1,4 @@
-// Replies: what a store sends in both spellings, and what a client takes and refuses.
+// Replies: what a store sends in both spellings, and what a client accepts and refuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(StateStoreReplies, AClientReadsAValueWithAndWithoutTheLastLineEnd) {
   expect_taken("$0\r\n\r\n", GetReply{""});
   expect_taken("$0\r\n", GetReply{""});
   expect_taken(raw("$6\r\n\r\n\000\r\n\377\r\n"), GetReply{"\r\n\0\r\n\377"sv});
-  // Exact without a line end of its own: these are the five bytes.
+  // Exactly these five bytes, without a line end after them.
   expect_taken("$5\r\nabc\r\n", GetReply{"abc\r\n"});
 }
 
@@ -231,7 +231,7 @@ TEST(StateStoreReplies, ATruncatedValueIsNeverTaken) {
   const std::string payload = bytes_of(GetReply{"abcdef"});
   for (std::size_t size = 0; size < payload.size(); ++size) {
     const auto parsed = GetReply::parse(std::string_view(payload).substr(0, size));
-    // All six bytes are there when only the line end is missing; half a line end is neither.
+    // Without the line end all six bytes are there. With half a line end the payload is incomplete.
     EXPECT_EQ(parsed.has_value(), size == payload.size() - 2) << size;
   }
 }

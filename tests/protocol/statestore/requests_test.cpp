@@ -1,5 +1,5 @@
 // Requests: every byte example of the protocol page and of the recorded SDK calls, in both
-// directions, and what a store must refuse with which words.
+// directions; and the requests that a store must refuse, with the error texts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,8 +90,8 @@ TEST(StateStoreRequests, EncodeToTheBytesOfThePageAndOfTheSdks) {
   }
 }
 
-// The page prints four payloads with verbs in lower case and says that verbs are sent in upper
-// case. A store takes both; a client sends upper case.
+// The page prints four payloads with verbs in lower case, and says that verbs are sent in upper
+// case. A store accepts both; a client sends upper case.
 TEST(StateStoreRequests, TheFourPayloadsThatThePagePrintsAreOursByteForByteButForTheVerbsCase) {
   struct Printed {
     Request request;
@@ -312,7 +312,7 @@ TEST(StateStoreRequests, EveryChangedByteGivesARequestOrARefusalAndNothingElse) 
         payload[at] = static_cast<char>(byte);
         const auto parsed = parse_request(payload);
         if (!parsed) continue;
-        // What is taken is canonical but for the case of verbs and options.
+        // Accepted requests are canonical except for the case of verbs and options.
         const auto again = parse_request(encoded_request(*parsed));
         ASSERT_TRUE(again) << golden.call << " byte " << at << " = " << byte;
       }

@@ -25,7 +25,7 @@ std::string auth(ReasonCode code, std::string_view its_method = method) {
   return encoded(packet);
 }
 
-// What a client's packet is: "AUTH 19 K8S-SAT token".
+// A client's packet as text: "AUTH 19 K8S-SAT token".
 std::string shown(const mqtt5::Frame& frame, std::string_view packet) {
   const auto of = [](const mqtt5::Properties& properties) {
     std::string text = " ";

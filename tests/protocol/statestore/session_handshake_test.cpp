@@ -133,7 +133,7 @@ TEST(StoreSessionHandshake, RefusalsOfConnackAreDistinguished) {
   }
 }
 
-// What each of these makes of the handshake, in one line.
+// The result of the handshake with each of these, in one line.
 std::string after_connack(const Fill& fill, bool session_present = false) {
   Wire wire;
   wire.session.start(wire.now());

@@ -1,6 +1,6 @@
 #pragma once
 
-// A session under test and the server's side of its connection, played by hand.
+// A session under test; the test plays the server's side of its connection.
 
 #include <deque>
 #include <functional>
@@ -18,7 +18,7 @@ namespace sheaf::protocol::statestore {
 
 using namespace std::chrono_literals;
 
-// An event with everything in it copied.
+// An event with all its texts copied.
 struct Seen {
   Event::Kind kind = Event::Kind::ready;
   Ticket ticket;
@@ -128,17 +128,17 @@ class Wire {
 
   Now now() const { return {elapsed, 1'696'374'425'000ms + elapsed_ms()}; }
 
-  // Everything the session wants to write, taken by the kernel.
+  // Everything that the session wants to write; the kernel takes it.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
     std::string bytes = take_output(session, now(), most);
     if (!bytes.empty()) time_.on_request(elapsed);
     return bytes;
   }
-  // The same as requests; other packets are looked over.
+  // The same as requests; other packets are skipped.
   std::vector<SeenRequest> take_requests() { return requests_in(take()); }
 
-  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
-  // after what was written, if the test has not let time pass itself.
+  // Gives bytes in reads of at most `step`; events are polled after each. They arrive test::latency
+  // after the last write, unless the test itself has let time pass.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
     elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
@@ -167,7 +167,7 @@ class Wire {
       if (notification.value) seen.changed_to = std::string(*notification.value);
     }
   }
-  // The next event that was seen; a closed event of nowhere if there was none.
+  // The next event; a closed event with the text "none" if there is none.
   Seen next() {
     if (events.empty()) return {Event::Kind::closed, {}, {}, {}, "none", {}, {}, {}, {}};
     Seen seen = std::move(events.front());
@@ -175,9 +175,9 @@ class Wire {
     return seen;
   }
 
-  // It is over when the clock shows what it does now.
+  // The clock shows the same time after the handshake as before it.
   void handshake(const Fill& limits = {}) {
-    elapsed -= 2 * test::latency;  // of CONNACK and SUBACK
+    elapsed -= 2 * test::latency;  // latency of CONNACK and SUBACK
     session.start(now());
     take();
     feed(connack(mqtt5::ReasonCode::success, limits));

@@ -1,6 +1,6 @@
-// A whole conversation cut at every byte, and damaged at random. Whatever the server sends: each
-// ticket gets one event at most before the end and exactly one by then, and no ticket ever gets a
-// value that was meant for another.
+// A whole conversation cut at every byte, and damaged at random. Whatever the server sends, each
+// ticket gets at most one event before the end and exactly one in total, and no ticket ever gets a
+// value meant for another.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string bulk(std::string_view value) {
   return "$" + std::to_string(value.size()) + "\r\n" + std::string(value) + "\r\n";
 }
 
-// Five requests that went out together, and what a server could say to them.
+// Five requests that left together, and a server's possible answers.
 struct Talk {
   Wire wire;
   std::vector<Ticket> tickets;
@@ -48,7 +48,7 @@ struct Talk {
   }
 };
 
-// Everything that the client made of the conversation.
+// All events that the client reported in the conversation.
 struct Transcript {
   std::vector<Seen> events;
   std::string written;
@@ -111,7 +111,7 @@ TEST(StoreSessionHostile, HugeValueMayBeSplitAnywhere) {
     talk.wire.feed(suback());
     talk.submit();
     talk.wire.next();  // ready
-    // The first splits lie in the head, the others around the end of the payload.
+    // The first splits are in the head, the others around the end of the payload.
     const std::size_t first = split < 300 ? split : huge.size() + split - 450;
     talk.wire.feed(std::string_view(bytes).substr(0, first));
     talk.wire.feed(std::string_view(bytes).substr(first));
@@ -149,7 +149,7 @@ TEST(StoreSessionHostile, EndOfStreamAnywhereGivesEachTicketItsOneEvent) {
   }
 }
 
-// What must hold of any run: `meant` has the only value each ticket may ever get.
+// Checks what must be true of any run. `meant` has the only value that each ticket may ever get.
 void check_invariants(Wire& wire, const std::vector<Ticket>& tickets,
                       const std::map<std::uint32_t, std::string>& meant) {
   wire.session.close(wire.now());
@@ -165,8 +165,8 @@ void check_invariants(Wire& wire, const std::vector<Ticket>& tickets,
       ASSERT_TRUE(done.insert(seen.ticket.slot).second) << "two events for a ticket";
       if (seen.kind == Event::Kind::reply && !seen.value.empty()) {
         ASSERT_TRUE(meant.contains(seen.ticket.slot));
-        // The token is in another packet than a wrong value, unless the damage hit the value
-        // itself.
+        // A wrong value would come from another packet, with another letter, unless the damage hit
+        // the value itself.
         ASSERT_EQ(seen.value.front(), meant.at(seen.ticket.slot).front());
       }
     }
@@ -196,7 +196,7 @@ TEST(StoreSessionHostile, DamagedConversationsNeverMixUpAnswers) {
       bytes += reply_bytes(talk.requests[i].correlation, {bulk(meant.at(talk.tickets[i].slot))});
       bytes += puback(talk.requests[i].packet_id);
     }
-    // Not into the first letter of a value: that one is the proof of whose value it is.
+    // The first letter of a value is spared, because it proves which request the value belongs to.
     for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
       const std::size_t at = random.below(bytes.size());
       const bool in_value = at > 0 && bytes[at] >= 'A' && bytes[at] <= 'C' && bytes[at - 1] == '\n';
@@ -259,8 +259,8 @@ TEST(StoreSessionHostile, NoiseOfAnyKindClosesCleanly) {
   }
 }
 
-// The caller's side at random too: submits, cancels, short writes, and a server that answers,
-// doubles, swaps, forgets and comes late.
+// The caller acts at random, too: it submits, cancels and writes in pieces, and the server answers,
+// doubles, swaps, forgets and is late.
 class Storm {
  public:
   explicit Storm(std::uint64_t seed) : random_(seed), wire_(options()) { wire_.handshake(); }
@@ -292,7 +292,7 @@ class Storm {
  private:
   struct Served {
     std::string correlation;
-    std::string value;  // empty: it was a set
+    std::string value;  // empty for a set
   };
   static StoreSessionOptions options() {
     StoreSessionOptions options = test_options();
@@ -336,7 +336,7 @@ class Storm {
     if (replies_.empty()) return;
     std::swap(replies_[random_.below(replies_.size())], replies_.back());
     const Served served = replies_.back();
-    if (!one_in(10)) replies_.pop_back();  // else it will come again
+    if (!one_in(10)) replies_.pop_back();  // otherwise it will be sent again
     if (one_in(10)) return;                // lost, or late
     const std::string payload = served.value.empty() ? "+OK\r\n" : bulk(served.value);
     wire_.feed(reply_bytes(served.correlation, {payload}), 1 + random_.below(300));
@@ -361,7 +361,7 @@ class Storm {
   const std::string large_ = std::string(20'000, 'L');
   Wire wire_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> open_;  // ticket -> its value
-  std::string stream_;  // what the server has received and not read
+  std::string stream_;  // received by the server and not read yet
   std::vector<Served> replies_;
   std::size_t answered_ = 0;
   bool closed_ = false;

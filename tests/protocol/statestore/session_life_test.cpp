@@ -12,7 +12,7 @@ using mqtt5::ReasonCode;
 const std::string pingreq("\xC0\x00", 2);
 const std::string pingresp("\xD0\x00", 2);
 
-// Lets time pass to the session's own deadline.
+// Lets time pass until the session's own deadline.
 void pass_to_deadline(Wire& wire) {
   wire.elapsed = wire.session.poll_deadline().value_or(wire.elapsed);
   wire.session.on_deadline(wire.now());
@@ -105,7 +105,7 @@ TEST(StoreSessionKeepAlive, ServersShorterIntervalIsKept) {
   };
   EXPECT_EQ(interval(3), 3s);
   EXPECT_EQ(interval(60), 10s);
-  EXPECT_EQ(interval(0), 10s);  // the server does not mind, but we want to know
+  EXPECT_EQ(interval(0), 10s);  // the server needs no keep-alive, but the client does
 }
 
 TEST(StoreSessionEnd, OrderlyCloseSaysSoAndFailsEverything) {

@@ -1,4 +1,4 @@
-// What happens when memory runs out, at every allocation in turn.
+// Memory runs out at every allocation in turn.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace sheaf::protocol::statestore {
 namespace {
 
-// A conversation in which every call to the session has `memory` allocations left.
+// A conversation in which every call to the session may make `memory` allocations.
 class ScarceTalk {
   template <class Action>
   auto scarce(const Action& action) {
@@ -17,7 +17,7 @@ class ScarceTalk {
   }
 
  public:
-  // `from_start`: in the handshake too.
+  // With `from_start` this applies to the handshake, too.
   ScarceTalk(long memory, bool from_start)
       : memory_(from_start ? memory : no_limit), later_(memory) {}
 

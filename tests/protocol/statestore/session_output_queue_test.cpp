@@ -145,7 +145,7 @@ TEST(OutputQueue, LargeBuffersAreGivenBack) {
   EXPECT_LT(queue.capacity(), 512U * 1024);
 }
 
-// Against a model: a list of frames, each with its text.
+// Compared with a model: a list of frames, each with its text.
 TEST(OutputQueue, BehavesLikeAListOfFramesUnderRandomUse) {
   struct Model {
     OutputQueue::FrameId id = 0;

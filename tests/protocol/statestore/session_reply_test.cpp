@@ -13,7 +13,7 @@ using mqtt5::PropertyId;
 using mqtt5::PropertyWriter;
 using mqtt5::ReasonCode;
 
-// Submits, answers, and gives the event.
+// Submits the operation, answers it, and returns the event.
 Seen answer(Wire& wire, const Operation& operation, const ReplyScript& script) {
   wire.submit(operation);
   const auto requests = wire.take_requests();
@@ -145,7 +145,7 @@ TEST(StoreSessionReply, UnusableTimestampCostsTheVersionOnly) {
     EXPECT_EQ(seen.value, "x");
     return seen.version;
   };
-  // Of a clock that is so far ahead when the answer comes.
+  // The timestamp of a clock that is this far ahead when the answer arrives.
   const auto ahead_by = [&wire](std::chrono::milliseconds time) {
     return stamp(wire.now().wall + test::latency + time, "StateStore");
   };
@@ -382,7 +382,7 @@ TEST(StoreSessionPuback, ForARequestThatHasNotLeftIsAProtocolError) {
   wire.submit(get("a"));
   wire.feed(puback(1));
   EXPECT_EQ(wire.session.close_reason().text,
-            "the server broke the protocol: PUBACK for nothing that was sent");
+            "the server broke the protocol: PUBACK for a message that was not sent");
   EXPECT_EQ(wire.next().sent, Sent::no);
 }
 
@@ -398,7 +398,7 @@ TEST(StoreSessionPuback, DoubledOrOfAnUnknownPacketIsDroppedAndCounted) {
   EXPECT_EQ(wire.session.room(), 512U);
 }
 
-// ---- our PUBACKs
+// ---- the session's PUBACKs
 
 TEST(StoreSessionAck, TravelsWithTheNextRequest) {
   Wire wire;
@@ -475,7 +475,7 @@ TEST(StoreSessionAck, MessageOfQosZeroNeedsNone) {
   EXPECT_EQ(wire.take(), "");
 }
 
-// ---- values above our limit
+// ---- values above the limit
 
 TEST(StoreSessionLimit, LargestValueIsTakenAndOneByteMoreIsRefusedAlone) {
   for (const std::size_t size : {std::size_t{100'000}, std::size_t{100'001}}) {

@@ -39,7 +39,7 @@ TEST(StoreSessionRequest, HasEverythingThatAnOfficialClientSends) {
   EXPECT_EQ(publish->payload, "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n");
 }
 
-// The payload that an operation becomes.
+// The payload that an operation is encoded to.
 std::string payload_of(const Operation& operation) {
   Wire wire;
   wire.handshake();
@@ -141,7 +141,7 @@ TEST(StoreSessionRequest, ArgumentsThatCannotBeSentAreRefusedByName) {
   says(operation, Reason::bad_argument, "the time to live is negative");
   operation = set("key", "value");
   operation.fence = "a\xFF";
-  says(operation, Reason::bad_argument, "the fencing token is no text of at most 65535 bytes");
+  says(operation, Reason::bad_argument, "the fencing token is not a text of at most 65535 bytes");
   EXPECT_EQ(wire.take_requests().size(), 1U);
   EXPECT_EQ(wire.session.in_flight(), 1U);
 }

@@ -1,4 +1,4 @@
-// No password and no token stays in memory that is given back, or in the output once it has left.
+// No password or token remains in freed memory, or in the output after it has left.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace sheaf::protocol {
 namespace {
 
 constexpr std::string_view secret = "a-secret-that-is-long-enough-for-no-short-string";
-// What is left of it where a text was cleared, which sets its first byte to zero.
+// Clearing a text sets its first byte to zero. This is what remains if nothing else was wiped.
 constexpr std::string_view rest = secret.substr(1);
 
 OutputQueue::FrameId put_frame(OutputQueue& queue, std::string_view bytes) {
@@ -24,7 +24,7 @@ OutputQueue::FrameId put_secret(OutputQueue& queue) {
   queue.buffer().append(secret);
   return queue.end_secret();
 }
-// Its buffer, with what lies behind the bytes.
+// Searches the whole capacity of its buffer, including the part after its bytes.
 bool holds_secret(OutputQueue& queue) {
   std::string& buffer = queue.buffer();
   const std::size_t size = buffer.capacity();
@@ -89,14 +89,14 @@ TEST(SecretFrames, LeaveNoCopyWhereTheQueueMovesThem) {
     OutputQueue queue;
     put_frame(queue, std::string(200'000, 'x'));
     put_secret(queue);
-    queue.taken(200'000);  // what is left moves to the front
+    queue.taken(200'000);  // the rest moves to the front
     queue.taken(secret.size());
     EXPECT_FALSE(holds_secret(queue));
     std::vector<OutputQueue::FrameId> frames;
     for (int i = 0; i < 200; ++i) frames.push_back(put_frame(queue, std::string(1'000, 'x')));
     put_secret(queue);
     const auto last = put_frame(queue, "last");
-    for (const OutputQueue::FrameId frame : frames) queue.erase(frame);  // and here, too
+    for (const OutputQueue::FrameId frame : frames) queue.erase(frame);  // and here as well
     queue.erase(last);
     queue.taken(secret.size());
     EXPECT_FALSE(holds_secret(queue));

@@ -1,4 +1,4 @@
-// KEYNOTIFY and what comes of it: notifications in every spelling, and whatever else a server may
+// KEYNOTIFY and its effects: notifications in every spelling, and anything else that a server may
 // send to a notification topic.
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Operation question(Verb verb, std::string_view key) {
   return operation;
 }
 
-// What a store publishes to the watcher of `key`.
+// A store's publish to the watcher of `key`.
 std::string notification(std::string_view key, std::string_view payload,
                          std::string_view timestamp = clock_version,
                          std::string_view client_id = "sheaf-1") {
@@ -224,7 +224,7 @@ TEST(StoreSessionWatch, HexOfEitherCaseNamesTheKey) {
   EXPECT_EQ(wire.next().key, std::string("\x00\xAB\r\n", 4));
 }
 
-// It overtakes the answer to KEYNOTIFY, and comes between other replies.
+// The notification overtakes the answer to KEYNOTIFY and arrives among other replies.
 TEST(StoreSessionWatch, NotificationsAndRepliesDoNotMixUp) {
   Wire wire;
   wire.handshake();
@@ -241,7 +241,7 @@ TEST(StoreSessionWatch, NotificationsAndRepliesDoNotMixUp) {
   EXPECT_EQ(wire.next().ticket, watch);
 }
 
-// A reply that borrows a notification's topic pairs with nothing.
+// A reply with a notification's topic pairs with no request.
 TEST(StoreSessionWatch, TheCorrelationOfANotificationPairsWithNothing) {
   Wire wire;
   wire.handshake();
@@ -258,7 +258,7 @@ TEST(StoreSessionWatch, TheCorrelationOfANotificationPairsWithNothing) {
 TEST(StoreSessionWatch, AChangeToAValueAboveTheLimitIsReportedWithoutTheValue) {
   StoreSessionOptions options = test_options();
   options.value_limit = 10;
-  for (const std::size_t size : {11U, 1'000'000U}) {  // read whole, and passed by
+  for (const std::size_t size : {11U, 1'000'000U}) {  // read whole, and skipped
     Wire wire(options);
     wire.handshake();
     std::string payload = "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$" +

@@ -1,5 +1,5 @@
-// The sessions of a cluster: the connections to one server share its clock, and only while it is a
-// member.
+// The sessions of a cluster. The connections to one server share its clock, but only while the
+// server is a member.
 
 #include "protocol/statestore/sessions.h"
 

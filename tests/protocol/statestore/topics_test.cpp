@@ -1,4 +1,4 @@
-// Topics: every form printed by the protocol page and recorded from the SDKs.
+// Topics: every form that the protocol page prints or that was recorded from the SDKs.
 
 #include "protocol/statestore/topics.h"
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t stack_size = (test::sanitized ? 1024 : 256) * std::size_t{1024};
 constexpr std::size_t guard_size = 4096;
 
-// The beginning of __cxa_eh_globals, as the C++ ABI lays it out.
+// The start of __cxa_eh_globals, as the C++ ABI lays it out.
 struct Exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -34,19 +34,19 @@ Exceptions& exceptions() noexcept {
   return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
 
-// During a switch.
+// Set during a switch.
 Coroutine* leaving = nullptr;
 Coroutine* arriving = nullptr;
 
-// Those whose work has ended.
+// Coroutines whose work has ended.
 std::vector<Coroutine*>& idle() {
   static auto* const all = new std::vector<Coroutine*>;
   return *all;
 }
 
 #ifdef __x86_64__
-// Stops on this stack, with the registers that the caller expects to find again, and goes on on
-// another one. swapcontext() does the same, but asks the kernel for the signal mask each time.
+// Stops on this stack, saves the registers that the caller expects to find again, and continues on
+// another stack. swapcontext() does the same, but asks the kernel for the signal mask each time.
 __attribute__((naked, noinline)) void switch_stacks(void** /*stopped*/, void* /*next*/) {
   __asm__(
       "pushq %rbp\n\t"
@@ -94,7 +94,7 @@ Coroutine& Coroutine::make(Work work) {
   return *made;
 }
 
-// Whoever overruns it meets a page that nobody may touch.
+// An overrun hits a page without access rights.
 Coroutine::Stack Coroutine::map_stack() {
   void* const mapped = mmap(nullptr, guard_size + stack_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -115,8 +115,8 @@ void Coroutine::enter() noexcept {
 }
 
 #ifdef __x86_64__
-// As switch_stacks() leaves a stack: six registers, and where to go on. Above that the return
-// address of enter(), which has none.
+// Lays the stack out as switch_stacks() leaves one: six registers, and the address to continue at.
+// Above them is the return address of enter(), which has none.
 void Coroutine::prepare() noexcept {
   auto** const top =
       reinterpret_cast<void**>(static_cast<char*>(const_cast<void*>(bottom_)) + size_);
@@ -172,7 +172,7 @@ void Coroutine::arrive() noexcept {
 }
 
 #ifdef SHEAF_TEST_ASAN
-// Frames may be on AddressSanitizer's own stack: the real one then refers to them.
+// Frames may be on AddressSanitizer's own stack, to which the real one then refers.
 __attribute__((no_sanitize("address"))) void Coroutine::abandon() const {
   const char* const lowest = lowest_used();
   const char* const end = static_cast<const char*>(bottom_) + size_;

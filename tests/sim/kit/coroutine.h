@@ -1,13 +1,12 @@
 #pragma once
 
-// Coroutine: work on a stack of its own, which may stop anywhere while other work goes on. All
-// coroutines share one thread of the operating system, so one of them runs at a time.
+// Coroutine: work on a stack of its own, which may stop anywhere while other work continues. All
+// coroutines share one operating system thread, so one of them runs at a time.
 //
-// With the stack change the exceptions that are thrown or handled there, and errno; thread_local
-// variables do not. The sanitizers are told of every change. A stack whose work has ended serves
-// other work.
+// Exceptions being thrown or handled and errno change with the stack; thread_local variables do
+// not. The sanitizers are notified of every switch. A stack whose work has ended is reused.
 //
-// Thread rule: one thread of the operating system.
+// Thread rule: one operating system thread.
 
 #include <cstddef>
 #include <functional>
@@ -20,23 +19,24 @@ namespace sheaf::sim {
 
 class Coroutine {
  public:
-  // Returns who goes on when the work has ended.
+  // Returns the coroutine that continues when the work has ended.
   using Work = std::function<Coroutine&()>;
 
-  // What the calling thread of the operating system does already, on its own stack.
+  // What the calling operating system thread already runs, on its own stack.
   Coroutine();
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;
   ~Coroutine() = default;
 
-  // `work` begins when somebody first switches to it.
+  // `work` begins at the first switch to it.
   static Coroutine& make(Work work);
 
-  // This one runs: it stops, and the other one goes on. Returns when somebody switches back.
+  // Stops this coroutine, which is the running one, and continues the other. Returns at the next
+  // switch back.
   void switch_to(Coroutine& next) noexcept;
 
-  // Nobody switches to this one any more. Its stack stays as it is, and what it refers to is no
-  // leak.
+  // No coroutine switches to this one again. Its stack stays as it is, and what it refers to is not
+  // a leak.
   void abandon() const;
 
  private:

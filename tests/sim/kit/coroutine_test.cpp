@@ -18,7 +18,7 @@ struct Three {
   std::string text;
 };
 
-// Begins `work` on a coroutine that ends where the test goes on.
+// Begins `work` on a coroutine that returns to the test when it ends.
 Coroutine& begin(Three& three, const std::function<void()>& work) {
   return Coroutine::make([&three, work]() -> Coroutine& {
     work();
@@ -58,7 +58,7 @@ TEST(Coroutine, AStackServesOtherWorkWhenItsWorkHasEnded) {
   EXPECT_EQ(three.text, "12");
 }
 
-// One handles an exception while the other throws, handles and ends one.
+// One coroutine handles an exception while the other throws, handles and ends one.
 TEST(Coroutine, EachHandlesItsOwnExceptions) {
   Three three;
   three.a = &begin(three, [&] {
@@ -88,7 +88,7 @@ TEST(Coroutine, EachHandlesItsOwnExceptions) {
   three.test.switch_to(*three.b);
 }
 
-// Gives way while an exception unwinds its stack.
+// Switches while an exception unwinds its stack.
 struct SwitchesWhenItGoes {
   Three& three;
   ~SwitchesWhenItGoes() { three.a->switch_to(*three.b); }
@@ -128,7 +128,7 @@ TEST(Coroutine, EachHasItsOwnErrno) {
   three.test.switch_to(*three.a);
 }
 
-// Not optimised to a loop: what it returns is used.
+// The result is used so that the compiler cannot turn this into a loop.
 unsigned recurse(unsigned depth) {
   volatile char block[4096] = {};
   block[depth % sizeof block] = 1;

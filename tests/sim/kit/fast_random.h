@@ -1,7 +1,7 @@
 #pragma once
 
-// FastRandom: the random numbers of a simulation. It draws many, and nobody gains by guessing them.
-// SplitMix64.
+// FastRandom: the random numbers of a simulation, by SplitMix64. A simulation draws many, and
+// guessing them gains nothing.
 
 #include <cstdint>
 

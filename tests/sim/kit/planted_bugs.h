@@ -1,6 +1,6 @@
 #pragma once
 
-// Bugs that are planted on purpose: a suite that passes with one of them proves nothing.
+// Bugs planted on purpose: a suite that passes with one of them proves nothing.
 
 #include <memory>
 #include <string>
@@ -12,15 +12,15 @@ namespace sheaf::sim {
 
 enum class Bug : std::uint8_t {
   none,
-  one_behind,           // after a time-out each request is given the reply before its own
-  denies_what_it_sent,  // a cancelled request is always said not to have left
+  one_behind,           // after a time-out each request gets the reply before its own
+  denies_what_it_sent,  // a cancelled request is always reported as not sent
   takes_no_for_yes,     // "not stored, the condition did not hold" counts as stored
-  stale_notification    // a notification brings the value of the one before it
+  stale_notification    // a notification carries the value of the one before it
 };
 
-// Bugs of the functions by which threads synchronise: see sim_threads.h.
+// Bugs of the functions with which threads synchronise: see sim_threads.h.
 struct PrimitiveBugs {
-  bool lost_notification = false;  // one of four notifications wakes nobody
+  bool lost_notification = false;  // one of four notifications wakes no thread
   bool lost_stop = false;          // one of four callbacks of stop tokens is not called
 };
 

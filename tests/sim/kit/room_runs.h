@@ -34,7 +34,8 @@ RoomEnd run_room(std::uint64_t seed, const Plants& plants = {}) {
   return end;
 }
 
-// `usual` seeds, or as the environment says: none finds anything. The sum of what they counted.
+// Runs `usual` seeds, or as many as the environment says; none may find anything. Returns the sum
+// of their counts.
 template <class Room>
 RoomCounts run_seeds(std::uint64_t usual, const Plants& plants = {}) {
   const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
@@ -63,8 +64,8 @@ void expect_replays(std::uint64_t seeds) {
   }
 }
 
-// Controls: the first of 2,000 seeds that finds what was planted, and that finds nothing without.
-// `what`: a part of the finding.
+// For controls: returns the first of 2,000 seeds that finds what was planted and finds nothing
+// without it. `what` is a part of the finding.
 template <class Room>
 std::uint64_t first_finding(const Plants& plants, const std::string& what = {}) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {

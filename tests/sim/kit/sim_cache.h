@@ -1,7 +1,7 @@
 #pragma once
 
-// What a memcached server keeps, as a pure table: versions, life in whole seconds of a clock that
-// is read about once a second, restarts, evictions. It takes operations, not bytes.
+// What a memcached server keeps, as a pure table: versions, lifetimes in whole seconds of a clock
+// that is read about once a second, restarts and evictions. It takes operations, not bytes.
 //
 // Thread rule: one thread.
 
@@ -14,14 +14,14 @@
 
 namespace sheaf::sim {
 
-// When the server reads its clock: a second after the last time and a little more, so that the
-// readings wander through the second. Counts from its start.
+// When the server reads its clock: a little more than a second after the last reading, so that the
+// readings drift through the second. Counts from the server's start.
 class CacheClock {
  public:
   // `phase`, 0 .. 1: how far into a second the first reading is.
   explicit CacheClock(double phase);
   std::chrono::nanoseconds next_reading() const { return next_; }
-  // At next_reading(); `late` is how much later the next one will be than a second.
+  // Reads the clock at next_reading(). The next reading is due `late` more than a second later.
   void read(std::chrono::nanoseconds late);
   std::int64_t second() const { return second_; }
 
@@ -39,9 +39,9 @@ class CacheTable {
     std::int64_t seconds_left = -1;  // get; -1: it never expires
   };
 
-  // get, set, touch and remove, with the conditions that memcached has.
+  // Executes get, set, touch and remove, with the conditions of memcached.
   Answer execute(const protocol::Operation& operation, const CacheClock& clock);
-  // Everything is gone, and versions count from 1 again.
+  // Forgets everything; versions count from 1 again.
   void restart();
   void evict(const std::string& key) { items_.erase(key); }
   std::size_t size() const { return items_.size(); }

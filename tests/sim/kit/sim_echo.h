@@ -31,7 +31,7 @@ class EchoPeer final : public SimPeer {
 };
 
 struct EchoLog {
-  std::string received;  // by all processes behind the port
+  std::string received;  // by all processes on the port
   int ended = 0;         // connections that the process has seen end
   int starts = 0;
   Deadline tick_every = never;
@@ -62,7 +62,7 @@ class EchoService final : public SimService {
   Deadline next_ = never;
 };
 
-// A client's end of one connection, recording what comes.
+// A client's end of one connection, which records what it receives.
 struct Caller final : socket::StreamSink, socket::DialSink {
   std::unique_ptr<socket::Dial> dial;
   std::unique_ptr<socket::Stream> stream;
@@ -111,7 +111,7 @@ struct Caller final : socket::StreamSink, socket::DialSink {
     ++closed;
     error = code;
     when = now;
-    stream.reset();  // allowed: the last thing in the call (life rule 6)
+    stream.reset();  // allowed: the last action in the call (life rule 6)
   }
 
  private:

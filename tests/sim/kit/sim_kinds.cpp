@@ -1,5 +1,5 @@
 // The table of endpoint kinds of this program: the product's rows, whose sessions have a bug if a
-// world has planted one (sim_transport.h). It takes the place of the product's table
+// world has planted one (sim_transport.h). It replaces the product's table
 // (docs/design/0019-link-seams.md).
 
 #include <utility>

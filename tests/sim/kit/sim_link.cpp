@@ -7,7 +7,7 @@
 namespace sheaf::sim {
 namespace {
 
-// What a client's kernel needs to find room again, and how soon a reader that paused is asked
+// How long a client's kernel takes to find room again, and how soon a reader that paused is asked
 // again.
 constexpr std::chrono::nanoseconds short_while = std::chrono::microseconds(50);
 constexpr int reads_per_turn = 16;
@@ -83,7 +83,7 @@ std::size_t SimLink::write(std::span<const Bytes> parts) {
   bytes.resize(taken);
   if (taken > 0) to_server(std::move(bytes));
   if (broken) {
-    // What was taken may still reach the server before the end of the connection does.
+    // The bytes taken may still reach the server before the end of the connection does.
     world_.at(arrival(up_), [self = shared_from_this()](Now) { self->break_off(); });
   } else if (taken < wanted) {
     up_.wants_room = true;
@@ -111,7 +111,7 @@ void SimLink::to_server(std::string bytes) {
 
 void SimLink::client_gone() {
   sink_ = nullptr;
-  // Closing with unread bytes sends a reset, which may cost the server what it has not read yet.
+  // Closing with unread bytes sends a reset, and the server may lose what it has not read yet.
   const bool hard = !down_.arrived.empty() && world_.random().below(4) == 0;
   world_.at(arrival(up_), [self = shared_from_this(), hard](Now) {
     if (self->dark_) return;
@@ -244,7 +244,7 @@ void SimLink::drop_peer() {
   forget_if_over();
 }
 
-// Called from inside the peer, which therefore goes a little later.
+// Called from inside the peer, so the peer is destroyed a little later.
 void SimLink::close_server(Fate fate) {
   if (server_over_) return;
   server_over_ = true;
@@ -263,7 +263,7 @@ void SimLink::break_off() {
 }
 
 void SimLink::process_gone() {
-  // The kernel ends connections with unread bytes by a reset, others in order.
+  // The kernel resets connections with unread bytes and ends others in order.
   const bool unread = !up_.arrived.empty() || world_.random().below(2) == 0;
   const bool was_over = std::exchange(server_over_, true);
   peer_.reset();

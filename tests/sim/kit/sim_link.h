@@ -1,6 +1,6 @@
 #pragma once
 
-// One simulated connection: both ends and what is on the way between them.
+// One simulated connection: both ends and the bytes in transit between them.
 //
 // Thread rule: one thread.
 
@@ -11,7 +11,7 @@
 
 namespace sheaf::sim {
 
-// Bytes in order, taken from the front.
+// A byte queue in order, taken from the front.
 class ByteQueue {
  public:
   bool empty() const { return taken_ == bytes_.size(); }
@@ -32,26 +32,26 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   SimLink(const SimLink&) = delete;
   SimLink& operator=(const SimLink&) = delete;
 
-  // The client's end; the stream notifies the link when it is destroyed.
+  // The client's end. The stream notifies the link when it is destroyed.
   std::unique_ptr<socket::Stream> make_stream();
   std::size_t write(std::span<const Bytes> parts);
   void client_gone();
   bool dark() const { return dark_; }
   std::uint64_t packets() const { return packets_; }  // writes of the client
-  // When something that leaves the server now reaches the client.
+  // When something that leaves the server now would reach the client.
   Deadline arrival_at_client() { return arrival(down_); }
 
   // The server's end.
   std::size_t send(std::string_view bytes) override;
   void end() override { close_server(Fate::ended); }
   void reset() override { close_server(Fate::reset); }
-  // Lets the process take what has arrived; does nothing while it cannot.
+  // Lets the process take what has arrived; does nothing if it cannot.
   void serve();
-  // The network ends the connection: both ends are notified.
+  // The network ends the connection and notifies both ends.
   void break_off();
-  // The process is gone and is not notified; the client is.
+  // The process is gone. The client is notified, the process is not.
   void process_gone();
-  // From now on bytes vanish, and neither end is notified.
+  // From now on bytes are lost, and neither end is notified.
   void go_dark() { dark_ = true; }
 
  private:
@@ -81,7 +81,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   SimServer& server_;
   SimWorld& world_;
   SimLoop& loop_;
-  socket::StreamSink* sink_;  // null: the client's stream is gone, or has heard of the end
+  socket::StreamSink* sink_;  // null: the client's stream is gone, or has been notified of the end
   std::unique_ptr<SimPeer> peer_;
   std::unique_ptr<SimMangler> mangler_;
   std::uint64_t packets_ = 0;

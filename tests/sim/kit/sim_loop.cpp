@@ -9,13 +9,13 @@ namespace sheaf::sim {
 
 namespace {
 
-// As of UvLoop and its direct reads.
+// The values of UvLoop and its direct reads.
 constexpr std::chrono::microseconds spin_budget{50};
 constexpr std::chrono::milliseconds longest_read{20};
 
 }  // namespace
 
-// A timer of the heap that makes the loop's next moment known to the world.
+// A timer of the heap that reports the loop's next due time to the world.
 class SimLoop::LoopTimer final : public socket::Timer {
  public:
   LoopTimer(SimLoop& loop, std::unique_ptr<socket::Timer> timer)
@@ -46,7 +46,7 @@ SimLoop::SimLoop(SimWorld& world, bool spins)
 
 SimLoop::~SimLoop() { world_.due_.erase({scheduled_, number_, this}); }
 
-// Not during a turn: its end does it.
+// The end of a turn does this itself.
 void SimLoop::schedule() {
   if (driver_ != nullptr) return;
   const Deadline next = this->next();
@@ -119,7 +119,7 @@ void SimLoop::wait(SimThreads& threads, Deadline until) {
       (hook_ != nullptr && !hook_->may_sleep())) {
     threads.point();
   } else if (wait_by_ == socket::Wait::read && until - now >= 2 * longest_read) {
-    // A wake-up is not noticed here; the turn after this one does not wait then.
+    // A wake-up is not noticed here; the next turn then does not wait.
     threads.wait("its connection to be readable",
                  [&, end = now + longest_read] { return std::min(end, inbox_.next()); });
     if (inbox_.next() <= world_.time_) return;
@@ -129,7 +129,7 @@ void SimLoop::wait(SimThreads& threads, Deadline until) {
   woken_ = false;
 }
 
-// True if something happened, or if there is work, before the budget was used up.
+// True if something happened or there is work before the budget was used up.
 bool SimLoop::spin(SimThreads& threads, Deadline until) {
   if (!spins_ || wait_by_ != socket::Wait::spin) return false;
   const auto happened = [&] {
@@ -141,7 +141,7 @@ bool SimLoop::spin(SimThreads& threads, Deadline until) {
   return happened();
 }
 
-// Among simulated threads a loop belongs to the one that drives it.
+// Among simulated threads a loop belongs to the thread that drives it.
 void SimLoop::check_driver() const noexcept {
   SimThreads* const threads = SimThreads::current();
   if (threads == nullptr || driver_ == nullptr || driver_ == &this_thread()) {
@@ -194,7 +194,7 @@ void SimLoop::forget(socket::Deferred& work) noexcept {
 
 void SimLoop::run_deferred() {
   for (std::size_t i = 0; i < deferred_.size(); ++i) {
-    SHEAF_CHECK(i < 1'000'000);  // work that defers itself for ever
+    SHEAF_CHECK(i < 1'000'000);  // work that defers itself forever
     socket::Deferred* work = std::exchange(deferred_[i], nullptr);
     if (work != nullptr) work->run_deferred(now_);
   }

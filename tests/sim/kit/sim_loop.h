@@ -1,10 +1,10 @@
 #pragma once
 
 // SimLoop: a client's loop in virtual time. A turn waits until this client has something to do,
-// hands it all that has arrived, then fires timers, then runs deferred work: the order of the real
-// loop. In a simulation of one thread the world goes on meanwhile. Among simulated threads
-// (sim_threads.h) the caller waits as one of them, in each of the ways of the real loop, and a loop
-// that two threads use at once is a finding.
+// hands it everything that has arrived, fires timers, then runs deferred work: the order of the
+// real loop. In a simulation of one thread the turn runs the world meanwhile. Among simulated
+// threads (sim_threads.h) the caller waits as one of them, in each of the ways of the real loop,
+// and a loop that two threads use at once is a finding.
 //
 // Thread rule: one thread, or that of a DrivenLoop among simulated threads; the world outlives it.
 
@@ -22,7 +22,7 @@ class SimThreads;
 
 class SimLoop final : public socket::DrivenLoop {
  public:
-  // `spins`: polls before it sleeps if it is asked to; among simulated threads only.
+  // `spins`: polls before it sleeps if asked to; among simulated threads only.
   explicit SimLoop(SimWorld& world, bool spins = false);
   ~SimLoop() override;
   SimLoop(const SimLoop&) = delete;
@@ -49,25 +49,24 @@ class SimLoop final : public socket::DrivenLoop {
   int descriptor() const noexcept override { return -1; }  // see sim_primitives.cpp
   void close_descriptors() noexcept override {}            // nothing forks here
 
-  // This client's process is stopped: the world goes on for `time` before its next turn ends
-  // waiting.
+  // Stops this client's process: the world advances by `time` before its next turn ends waiting.
   void pause(std::chrono::nanoseconds time) { pause_ += time; }
-  // The same, while other clients go on: what arrives meanwhile is read when it continues.
+  // Stops it while other clients continue: it reads what arrives meanwhile when it resumes.
   void stop_for(std::chrono::nanoseconds time) {
     stopped_until_ = world_.now().mono + time;
     schedule();
   }
-  // This client's wall clock differs from the world's.
+  // Makes this client's wall clock differ from the world's.
   void set_wall_offset(std::chrono::milliseconds offset) { wall_offset_ = offset; }
 
-  // Delivers to this client, in its reading phase.
+  // Delivers to this client in its reading phase.
   void deliver(Deadline at, Agenda::Work work) {
     inbox_.add(at, std::move(work));
     schedule();
   }
-  // When this client has something to do next; now if work is deferred.
+  // When this client next has something to do; now if work is deferred.
   Deadline next() const;
-  // The same, of what the kernel knows: without timers and deferred work.
+  // The same for what the kernel knows: without timers and deferred work.
   Deadline next_arrival() const;
   SimWorld& world() { return world_; }
 
@@ -85,7 +84,7 @@ class SimLoop final : public socket::DrivenLoop {
   void take_posted();
 
   SimWorld& world_;
-  const std::uint64_t number_;  // in the order in which they were made
+  const std::uint64_t number_;  // in the order of construction
   Deadline scheduled_ = never;  // as the world knows it
   const bool spins_;
   socket::IdleHook* hook_ = nullptr;

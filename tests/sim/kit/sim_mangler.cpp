@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned publish_type = 3;  // MQTT 5 section 2.1.2
 
-// The size of the packet at the front, once its length is known (section 2.1.4).
+// The size of the first packet, once its length is known (section 2.1.4).
 std::optional<std::size_t> packet_size(std::string_view bytes) {
   std::size_t length = 0;
   for (std::size_t i = 1; i < bytes.size() && i <= 4; ++i) {

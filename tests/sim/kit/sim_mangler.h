@@ -1,8 +1,7 @@
 #pragma once
 
-// A proxy between broker and client that understands MQTT just well enough to do harm to whole
-// PUBLISH packets on their way to the client: it delays, drops, doubles and swaps them. Everything
-// else passes.
+// A proxy between broker and client that understands just enough MQTT to harm whole PUBLISH packets
+// on their way to the client: it delays, drops, duplicates and swaps them. Everything else passes.
 //
 // Thread rule: one thread.
 
@@ -42,8 +41,8 @@ class PublishMangler final : public SimMangler {
   const MangleRates& rates_;
   Random& random_;
   MangleCounts& counts_;
-  std::string buffer_;  // of a packet that is not complete
-  std::string held_;    // waits for the next PUBLISH, to come after it
+  std::string buffer_;  // of an incomplete packet
+  std::string held_;    // sent after the next PUBLISH
 };
 
 }  // namespace sheaf::sim

@@ -51,7 +51,7 @@ std::int64_t number(std::string_view text) {
   return value;
 }
 
-// The flags behind a key.
+// The flags after a key.
 class Flags {
  public:
   explicit Flags(std::vector<std::string_view> words) : words_(std::move(words)) {
@@ -62,7 +62,7 @@ class Flags {
     const std::string_view* word = find(letter);
     return word != nullptr ? word->substr(1) : std::string_view();
   }
-  // What goes back as it came.
+  // The opaque flag, which the reply repeats unchanged.
   std::string opaque() const { return has('O') ? " O" + std::string(of('O')) : std::string(); }
 
  private:
@@ -75,7 +75,7 @@ class Flags {
   std::vector<std::string_view> words_;
 };
 
-// One connection: takes whole requests, answers each before the next.
+// One connection: takes whole requests and answers each before the next.
 class MemcachedPeer final : public SimPeer {
  public:
   MemcachedPeer(MemcachedService& service, SimConnection& connection)

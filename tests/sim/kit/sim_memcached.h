@@ -1,7 +1,7 @@
 #pragma once
 
-// A memcached server behind a simulated port: the meta protocol as far as our sessions speak it,
-// over a CacheTable. A process that starts again knows nothing and counts versions from 1.
+// A memcached server on a simulated port: the meta protocol as far as our sessions use it, over a
+// CacheTable. A process that starts again knows nothing and counts versions from 1.
 //
 // Thread rule: one thread.
 
@@ -18,7 +18,7 @@ class SimMemcached {
   SimMemcached(const SimMemcached&) = delete;
   SimMemcached& operator=(const SimMemcached&) = delete;
 
-  // For SimNetwork::add_server; this object outlives the server.
+  // For SimNetwork::add_server. This object outlives the server.
   SimServer::Start start();
 
   CacheTable& table() { return table_; }

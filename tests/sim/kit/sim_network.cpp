@@ -7,7 +7,7 @@
 
 namespace sheaf::sim {
 
-// A connection being made. Shared with the events that are under way for it.
+// A connection being made. Shared with the events that are in progress for it.
 class SimDial final : public socket::Dial, private socket::TimerSink {
  public:
   SimDial(SimServer* server, SimLoop& loop, Deadline deadline, socket::DialSink& dial_sink,

@@ -23,7 +23,7 @@ class SimNetworkTest : public testing::Test {
   bool run(const std::function<bool()>& done, std::chrono::nanoseconds limit = 60s) {
     return world.run(world.now().mono + limit, done);
   }
-  // Writes all of `text`, waiting for room.
+  // Writes all of `text`, waiting for room when needed.
   void write_all(Caller& caller, std::string_view text) {
     while (!text.empty()) {
       const int before = caller.writable;
@@ -289,7 +289,7 @@ TEST_F(SimNetworkTest, AServiceIsTickedAtTheTimesItAsksForButNotWhileStopped) {
   EXPECT_EQ(log.ticks.size(), 21u);
 }
 
-// Passes every third piece late, drops every fifth.
+// Forwards every third piece late and drops every fifth.
 struct Meddler final : SimMangler {
   int count = 0;
   void on_bytes(std::string_view bytes, const Emit& emit) override {
@@ -314,7 +314,7 @@ TEST_F(SimNetworkTest, AManglerDecidesWhatReachesTheClientAndWhen) {
   EXPECT_EQ(log.received, "123456");
 }
 
-// Everything at once; returns the digest of the run.
+// Applies all faults at once; returns the digest of the run.
 std::uint64_t chaos(std::uint64_t seed) {
   SimWorld world(seed);
   SimNetwork network(world);

@@ -1,8 +1,8 @@
 #pragma once
 
-// SimPool: an executor of the application, with two simulated threads.
+// SimPool: an executor of the application with two simulated threads.
 //
-// Thread rule: any simulated thread; it outlives the clients that use it.
+// Thread rule: any simulated thread. It outlives the clients that use it.
 
 #include <deque>
 #include <functional>
@@ -21,7 +21,7 @@ class SimPool {
   SimPool() {
     for (int i = 0; i < 2; ++i) threads_.emplace_back("pool", [this] { run(); });
   }
-  // Runs what is queued.
+  // Runs the work that is queued.
   ~SimPool() {
     {
       const sync::MutexLock lock(mutex_);

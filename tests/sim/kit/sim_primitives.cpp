@@ -1,6 +1,6 @@
-// The functions of base/ by which threads synchronise, read clocks and draw entropy, and those of
-// socket/lane/driver_signal.cpp, in place of the library's own: see sim_threads.h. Outside of a run
-// they do what those do.
+// The functions of base/ with which threads synchronise, read clocks and draw entropy, and those of
+// socket/lane/driver_signal.cpp, in place of the library's own: see sim_threads.h. Outside a run
+// they do what the library's do.
 
 #include <sched.h>
 #include <sys/random.h>
@@ -91,7 +91,7 @@ void Parker::unpark() noexcept {
 
 // ---- quiet_thread.cpp
 
-// One of the two.
+// Holds either a simulated or a real thread.
 struct QuietThread::Thread {
   Thread(const char* name, std::function<void()> main) {
     if (run() != nullptr) {
@@ -154,7 +154,7 @@ StopCallback::~StopCallback() {
   if (run() != nullptr) run()->wait_for_callback(this);
 }
 
-// The callback may be gone when its handler has returned.
+// The callback may be destroyed when its handler has returned.
 void StopCallback::Call::operator()() const noexcept {
   const StopCallback* const address = &callback;
   StopHandler& handler = callback.handler_;

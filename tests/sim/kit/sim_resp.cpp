@@ -24,15 +24,15 @@ std::vector<NodeAddress> first_addresses(unsigned count) {
   return all;
 }
 
-// How long a push may take to be sent.
+// How long sending a push may take.
 constexpr auto push_interval = std::chrono::milliseconds(1);
 
-// One connection: what does not fit into the window waits here.
+// One connection. Bytes that do not fit into the window wait here.
 class RespPeer final : public SimPeer {
  public:
   using Peers = std::vector<RespPeer*>;
 
-  // It is one of `peers` until it goes.
+  // It is one of `peers` until it is destroyed.
   RespPeer(ModelCluster& cluster, unsigned node, SimConnection& connection,
            std::shared_ptr<Peers> peers)
       : model_(cluster, node), connection_(connection), peers_(std::move(peers)) {
@@ -136,7 +136,7 @@ unsigned SimResp::add_replica(unsigned primary) {
   return node;
 }
 
-// The caller's change comes first, then a look at what it has made due.
+// The caller makes its change first; then this runs what the change made due.
 ModelCluster& SimResp::cluster() {
   network_.world().after(std::chrono::nanoseconds(0), [this, token = std::weak_ptr(alive_)](Now) {
     if (!token.expired()) go_on();

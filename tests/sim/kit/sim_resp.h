@@ -1,9 +1,9 @@
 #pragma once
 
-// A cluster of the Redis protocol behind simulated ports: each node of a ModelCluster is a server,
-// and its changes go on in virtual time.
+// A cluster of the Redis protocol on simulated ports: each node of a ModelCluster is a server, and
+// its changes proceed in virtual time.
 //
-// Thread rule: one thread; the world and the network outlive it, it outlives their use.
+// Thread rule: one thread. The world and the network outlive it; it outlives the clients.
 
 #include <memory>
 #include <string>
@@ -28,25 +28,25 @@ class SimResp {
   unsigned add_primary();
   unsigned add_replica(unsigned primary);
 
-  // What is changed through these goes on from the present moment.
+  // Changes made through these proceed from the present moment.
   test::resp_model::ModelCluster& cluster();
   test::resp_model::ClusterChanges& changes();
   const test::resp_model::RequestLog& log() const { return cluster_.log(); }
-  // Of the address that the node has now.
+  // The server at the node's present address.
   SimServer& server(unsigned node) { return *servers_[node]; }
   test::resp_model::NodeAddress address(unsigned node) const;
-  std::vector<NodeConfig> addresses() const;  // of all
+  std::vector<NodeConfig> addresses() const;  // of all nodes
 
-  // Who has a slot, in the eyes of node 0.
+  // The owner of a slot according to node 0.
   unsigned owner(std::uint16_t slot) const { return cluster_.node(0).view.owner(slot); }
-  // No change is under way, and all nodes have heard of all.
+  // True if no change is in progress and all nodes know of each other.
   bool settled() const { return changes_.over() && cluster_.settled(); }
 
-  // The process stops and goes on: neither clients nor other nodes hear from it.
+  // Stops the process for a while: neither clients nor other nodes receive anything from it.
   void stop_for(unsigned node, std::chrono::nanoseconds time);
-  // All nodes say that the cluster is down.
+  // Makes all nodes say that the cluster is down.
   void go_down_for(std::chrono::nanoseconds time);
-  // The process dies, and starts again at another address.
+  // Kills the process and starts it again at another address.
   void move(unsigned node);
 
   Deadline now() const { return network_.world().now().mono; }

@@ -14,7 +14,7 @@ class StorePeer;
 
 }  // namespace
 
-// Those of all doors of a store, for each of them lets everybody's output out.
+// The peers of all front ends of a store, since each front end sends the output of all.
 class StorePeers {
  public:
   std::unordered_map<Host::Connection*, StorePeer*> by_session;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A state store behind a simulated port: the real engine and the real MQTT 5 server sessions.
+// A state store on a simulated port: the real engine and the real MQTT 5 server sessions.
 //
 // Thread rule: one thread.
 
@@ -17,16 +17,16 @@ class SimStore {
   SimStore(const SimStore&) = delete;
   SimStore& operator=(const SimStore&) = delete;
 
-  // For SimNetwork::add_server; the store outlives the server. Several servers may be doors of one
-  // store that keeps its data.
+  // For SimNetwork::add_server. The store outlives the server. Several servers may be front ends of
+  // one store that keeps its data.
   SimServer::Start start();
 
-  // What the process that runs, or ran last, keeps in memory.
+  // State that the running process, or the last one that ran, keeps in memory.
   const store::Engine& engine() const { return host_->engine(); }
   store::server::Host& host() { return *host_; }
 
-  // Whether the data live through a crash (a store that writes them down) or are lost (one that
-  // keeps them in memory, as ours does).
+  // True if the data survive a crash (a store that writes them to disk), false if they are lost (a
+  // store that keeps them in memory, as ours does).
   bool keep_data = false;
 
  private:

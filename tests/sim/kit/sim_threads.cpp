@@ -24,7 +24,7 @@ struct SimThreads::Thread {
   bool ended = false;
 };
 
-// A thread in a condition variable.
+// A thread that waits on a condition variable.
 struct SimThreads::Sleeper {
   const void* condition;
   bool notified = false;
@@ -57,8 +57,8 @@ std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<v
   return self->finding_;
 }
 
-// Its threads cannot be ended: functions that must not throw are on their stacks. What they use is
-// kept with them.
+// Its threads cannot be ended, because functions that must not throw are on their stacks.
+// Everything that they use is kept with them.
 void SimThreads::abandon() {
   static auto* const abandoned = new std::vector<std::unique_ptr<SimThreads>>;
   abandoned->emplace_back(this);
@@ -76,7 +76,7 @@ SimThreads::Thread& SimThreads::launch(std::string name, std::function<void()> m
 
 Coroutine& SimThreads::run_thread(Thread& thread) {
   thread.main();
-  thread.main = nullptr;  // what it held is destroyed while this thread has its turn
+  thread.main = nullptr;  // destroys what it held while this thread has its turn
   thread.ended = true;
   std::erase(living_, &thread);
   return give_turn(choose());
@@ -104,7 +104,7 @@ void SimThreads::pass(std::chrono::nanoseconds time) {
   wait("time to pass", [until] { return until; });
 }
 
-// A machine has other things to do: a thread that could run does not, while time passes.
+// Models a busy machine: a thread that could run does not run while time passes.
 void SimThreads::maybe_delay() {
   if (longest_delay_.count() == 0 || choices_.below(delay_every) != 0) return;
   const auto most = static_cast<std::uint64_t>(longest_delay_.count());
@@ -119,7 +119,7 @@ void SimThreads::make_way() {
   if (next != self) self->coroutine->switch_to(give_turn(next));
 }
 
-// Who runs next; null if nobody is left, or if the run has failed.
+// Returns the next thread to run; null if none is left or the run has failed.
 SimThreads::Thread* SimThreads::choose() {
   if (living_.empty()) return nullptr;
   for (;;) {
@@ -170,7 +170,7 @@ void SimThreads::fail(const std::string& text) {
   finding_ = "in " + self->name + ": " + text + "\n" + report();
   if (self->ended) living_.push_back(self);  // work of the world still uses its stack
   self->coroutine->switch_to(outside_);
-  std::abort();  // nobody gives it a turn again
+  std::abort();  // it never gets a turn again
 }
 
 std::string SimThreads::report() const {
@@ -226,7 +226,7 @@ bool SimThreads::wait_for_notification(const void* condition, const void* mutex,
   Sleeper sleeper{condition};
   sleepers_.push_back(&sleeper);
   if (std::erase(held_, Held(mutex, running_)) != 1) fail("waits with a mutex it does not hold");
-  const bool spurious = choices_.below(16) == 0;  // the real ones may do that
+  const bool spurious = choices_.below(16) == 0;  // real condition variables may do that
   wait("a notification", [&] { return sleeper.notified || spurious ? Deadline{0} : until; });
   std::erase(sleepers_, &sleeper);
   lock(mutex);

@@ -37,7 +37,7 @@ std::string run(std::uint64_t seed, const State& state, const std::function<void
   return SimThreads::run(state->world, seed, [state, main] { main(*state); });
 }
 
-// Runs `work` for each name on a thread of its own.
+// Runs `work` for each name on its own thread.
 void run_each(std::string_view names, const std::function<void(char)>& work) {
   std::vector<QuietThread> threads;
   for (const char name : names) threads.emplace_back("thread", [&work, name] { work(name); });
@@ -78,7 +78,7 @@ TEST(SimThreads, NobodyGoesBetweenALockAndItsUnlock) {
   }
 }
 
-// Two mutexes taken in two orders: a deadlock in some schedules only.
+// Two mutexes taken in two orders deadlock in some schedules only.
 TEST(SimThreads, ADeadlockIsAFindingOfTheSeedsThatMeetIt) {
   unsigned found = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -141,8 +141,8 @@ TEST(SimThreads, EachHasItsOwnState) {
 }
 
 #ifdef SHEAF_TEST_ASAN
-// A run that hangs while its stack refers to a hundred objects, or no longer does. False: it leaked
-// some.
+// Hangs a run whose stack refers to a hundred objects or, if `keeps` is false, no longer does.
+// Returns false if it leaked some.
 bool hangs_without_leak(bool keeps) {
   const auto state = std::make_shared<Shared>(1);
   const std::string finding = run(1, state, [keeps](Shared& shared) {
@@ -214,7 +214,7 @@ TEST(SimThreads, ANotificationWakesWhoeverWaitsForIt) {
   }
 }
 
-// The same without the look at the text before the wait: who is late is never woken.
+// The same without checking the text before the wait: a late waiter is never woken.
 TEST(SimThreads, ALostNotificationIsFound) {
   unsigned found = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

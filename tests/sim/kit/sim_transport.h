@@ -1,7 +1,7 @@
 #pragma once
 
-// The double of client/runtime/transport.cpp: clients that are opened in a run of simulated threads
-// use a simulated network. See sim_threads.h.
+// The double of client/runtime/transport.cpp: clients opened in a run of simulated threads use a
+// simulated network. See sim_threads.h.
 //
 // Thread rule: simulated threads, one run at a time.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Virtual time and all that happens outside the clients: packets that arrive, servers that answer.
-// Everything is ordered by time, then by the order in which it was asked for, and all randomness
-// comes from one seed, so that a run is replayed by its seed alone.
+// Virtual time and everything that happens outside the clients: packets that arrive, servers that
+// answer. Events are ordered by time, then by the order in which they were scheduled. All
+// randomness comes from one seed, so the seed alone replays a run.
 //
 // Thread rule: one thread.
 
@@ -18,7 +18,7 @@ namespace sheaf::sim {
 
 class SimLoop;
 
-// Work by time, then by order of asking.
+// Work ordered by time, then by the order in which it was scheduled.
 class Agenda {
  public:
   using Work = std::function<void(Now)>;
@@ -26,7 +26,7 @@ class Agenda {
   void add(Deadline at, Work work) { items_.emplace(std::pair(at, next_++), std::move(work)); }
   Deadline next() const { return items_.empty() ? never : items_.begin()->first.first; }
   bool empty() const { return items_.empty(); }
-  // The number that the next item will get: items from here on were added later.
+  // The number of the next item: items from here on were added later.
   std::uint64_t mark() const { return next_; }
   // Takes the first item if it is due and was added before `mark`.
   bool take(Deadline due, std::uint64_t mark, Work& work);
@@ -44,7 +44,7 @@ class SimWorld {
 
   Now now() const { return {time_, wall_base + wall_step_ + since_start()}; }
   FastRandom& random() { return random_; }
-  // Steps the wall clock that everybody shares; the monotonic clock goes on.
+  // Steps the shared wall clock; the monotonic clock is not affected.
   void step_wall(std::chrono::milliseconds step) { wall_step_ += step; }
 
   // Runs work at a moment of virtual time, between the turns of clients.
@@ -52,21 +52,21 @@ class SimWorld {
   void after(std::chrono::nanoseconds delay, Agenda::Work work) {
     at(time_ + delay, std::move(work));
   }
-  // When the world itself has something to do next.
+  // When the world itself next has something to do.
   Deadline next() const { return agenda_.next(); }
 
-  // Lets the world (no loop) go on to the next moment at which it has work, at most to `until`.
+  // Advances the world (no loop) to the next moment at which it has work, at most to `until`.
   void step(Deadline until);
   void advance(Deadline until);
 
   // Runs the world and every loop, each exactly when it has something to do, until `done` holds or
-  // virtual time reaches `until`. True if `done` held.
+  // virtual time reaches `until`. Returns true if `done` held.
   bool run(Deadline until, const std::function<bool()>& done);
   void run_for(std::chrono::nanoseconds time) {
     run(time_ + time, [] { return false; });
   }
 
-  // A digest of what has happened; two runs from one seed end with the same.
+  // A digest of what has happened. Two runs from one seed end with the same digest.
   std::uint64_t trace() const { return trace_; }
   void note(std::uint64_t what);
 
@@ -76,7 +76,7 @@ class SimWorld {
   // A loop that has something to do.
   struct Due {
     Deadline at = never;
-    std::uint64_t number = 0;  // of the loop; they have their turns in this order
+    std::uint64_t number = 0;  // of the loop; loops due at the same time run in this order
     SimLoop* loop = nullptr;
     friend auto operator<=>(const Due&, const Due&) = default;
   };

@@ -46,7 +46,7 @@ std::shared_ptr<const cluster::Topology> StackClient::first_topology(
                         : cluster::Topology::make(config_, table_, epoch_);
 }
 
-// As client/runtime/path.cpp does it.
+// Does what client/runtime/path.cpp does.
 void StackClient::follow_map(std::unique_ptr<protocol::ServerMap> map, Random random,
                              node::EventLog& events) {
   cluster::MapTerms terms;
@@ -136,7 +136,7 @@ bool StackClient::all_ended() const {
 Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind, bool one_store)
     : world(seed) {
   config.kind = kind;
-  config.slots = 1'024;  // a topology is soon made
+  config.slots = 1'024;  // makes a topology cheap to build
   if (kind == EndpointKind::memcached) config.protocol = MemcachedProtocol::meta;
   for (unsigned i = 0; i < brokers; ++i) {
     const std::string host = "b" + std::to_string(i);

@@ -32,8 +32,8 @@ class Op final : private socket::RequestSink {
   std::string value;
   Deadline started{0};
   Deadline deadline{0};
-  // Once ended:
-  unsigned ended = 0;  // how often on_done came: exactly 1
+  // Valid once it has ended:
+  unsigned ended = 0;  // number of on_done calls: exactly 1
   Deadline ended_at{0};
   bool answered = false;
   protocol::Status status = protocol::Status::done;
@@ -51,7 +51,7 @@ class Op final : private socket::RequestSink {
   cluster::Request request_;
 };
 
-// The real sessions, with a bug planted if asked for.
+// The real sessions, with a planted bug if asked for.
 class Sessions final : public protocol::SessionFactory {
  public:
   Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
@@ -86,20 +86,20 @@ class StackClient final : private socket::Deferred {
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
 
-  // Starts a procedure at this client's next turn.
+  // Starts a procedure in this client's next turn.
   void run(std::unique_ptr<client::calls::Procedure> procedure,
            client::calls::ProcedureOwner& owner);
-  // Runs work at this client's next turn.
+  // Runs work in this client's next turn.
   void later(std::function<void(Now)> work);
 
-  // These are the servers from this client's next turn on.
+  // Sets the servers from this client's next turn on.
   void set_servers(std::vector<NodeConfig> servers);
 
-  // Starts an operation at this client's next turn.
+  // Starts an operation in this client's next turn.
   Op& get(const std::string& key, std::chrono::nanoseconds timeout);
   Op& set(const std::string& key, const std::string& value, std::chrono::nanoseconds timeout);
   Op& remove(const std::string& key, std::chrono::nanoseconds timeout);
-  // Cancels an operation at this client's next turn.
+  // Cancels an operation in this client's next turn.
   void cancel(Op& op) {
     later([this, &op](Now now) { cluster_->cancel(op.request_, now); });
   }
@@ -111,7 +111,7 @@ class StackClient final : private socket::Deferred {
   client::watch::WatchRegistry& watches() { return *watches_; }
   const std::deque<Op>& operations() const { return operations_; }
   bool all_ended() const;
-  // Drops what has ended; references to it die.
+  // Drops the operations that have ended. References to them become invalid.
   void forget_operations() { operations_.clear(); }
   void shut_down();
 
@@ -130,7 +130,7 @@ class StackClient final : private socket::Deferred {
   Sessions sessions_;
   test::NoEvents no_events_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
-  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what
+  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns a key
   std::unique_ptr<client::watch::WatchRegistry> watches_;
   std::unique_ptr<client::calls::ProcedureHost> procedures_;
   std::deque<Op> operations_;
@@ -138,11 +138,11 @@ class StackClient final : private socket::Deferred {
   std::vector<std::function<void(Now)>> later_;
 };
 
-// Brokers b0, b1, ... on port 1883, or as many memcached servers, and the configuration of a
-// cluster of them.
+// Brokers b0, b1, ... on port 1883, or as many memcached servers, and the configuration of their
+// cluster.
 class Stack {
  public:
-  // `one_store`: the servers are several doors of one store.
+  // `one_store`: the servers are front ends of one store.
   Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind = EndpointKind::state_store,
         bool one_store = false);
 
@@ -151,7 +151,7 @@ class Stack {
   StackClient& add_client();
   StackClient& client(unsigned index = 0) { return *clients_[index]; }
   unsigned clients() const { return static_cast<unsigned>(clients_.size()); }
-  // A key that the given broker owns.
+  // A key that this broker owns.
   std::string key_on(unsigned broker, unsigned number = 0);
 
   SimStore& store(unsigned index) { return *stores_[index]; }

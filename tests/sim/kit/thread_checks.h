@@ -1,7 +1,6 @@
 #pragma once
 
-// What the threads of a simulated run (sim_threads.h) do all the time. Call from such a thread
-// only.
+// Frequent steps of the threads of a simulated run (sim_threads.h). Call from such a thread only.
 
 #include <chrono>
 #include <string>
@@ -14,7 +13,7 @@ namespace sheaf::sim {
 
 inline void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
 
-// Ends the run with `finding` unless `holds`.
+// Ends the run with `finding` if `holds` is false.
 inline void check(bool holds, const std::string& finding) {
   if (!holds) SimThreads::current()->fail(finding);
 }

@@ -35,7 +35,7 @@ void ThreadRoom::draw_servers() {
   ClusterConfig& config = stack_.config;
   config.timeout = std::chrono::milliseconds(50 + random_.below(200));
   config.connect_timeout = 60ms;
-  config.keep_alive = 1s;  // a connection that was cut off is dead without a word
+  config.keep_alive = 1s;  // a connection that was cut off is dead, and no end is notified
   config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
   if (config.kind == EndpointKind::memcached) {
     config.batch_connections = static_cast<unsigned>(random_.below(3));
@@ -87,7 +87,7 @@ void ThreadRoom::main() {
   run();
   for (unsigned i = 0; i < plants_.turning; ++i) {
     over[i].request_stop();
-    turning[i].join();  // those after it go on
+    turning[i].join();  // the later drivers continue
   }
 }
 
@@ -130,7 +130,7 @@ std::vector<NodeConfig> ThreadRoom::draw_members(Random& random) const {
   return members;
 }
 
-// Ever more rarely: a run that lasts would spend most of its time with topologies.
+// Changes become ever rarer: a long run would otherwise spend most of its time on topologies.
 void ThreadRoom::change_servers(Random& random) {
   const std::uint64_t longest = random.below(2) == 0 ? 3'000 : 60'000;
   pass(draw_us(random, longest * (1 + counts_.changes / 8)));
@@ -141,7 +141,7 @@ void ThreadRoom::change_servers(Random& random) {
   }
 }
 
-// Every request has ended since the last change: so no client has a node too many any more, and no
+// Every request has ended since the last change, so no client still has a node that has left, or a
 // connection to one. A server that was cut off may not have noticed.
 void ThreadRoom::check_servers() {
   if (faulty_) return;
@@ -177,7 +177,8 @@ void ThreadRoom::end_call(const Start& started, std::chrono::nanoseconds limit) 
 void ThreadRoom::check_time(const Start& started, std::chrono::nanoseconds limit) const {
   const SimThreads& threads = *SimThreads::current();
   const auto took = stack_.world.now().mono - started.at;
-  // It may be late by the delays of threads since then, and of those that were delayed just then.
+  // The call may be late by the delays of threads since then, including those in progress at that
+  // moment.
   const auto delays = threads.delays() - started.delays + 10 * threads.longest_delay();
   const auto late = took - limit - delays;
   if (late.count() > 0) {
@@ -185,7 +186,7 @@ void ThreadRoom::check_time(const Start& started, std::chrono::nanoseconds limit
   }
 }
 
-// Where threads are delayed for long, calls may time out.
+// Calls may time out where threads are delayed for long.
 bool ThreadRoom::calm() const {
   return !faulty_ && !servers_change() && SimThreads::current()->longest_delay() <= 1ms;
 }

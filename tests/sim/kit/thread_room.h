@@ -1,8 +1,8 @@
 #pragma once
 
-// ThreadRoom: what the worlds have in common in which several threads call real clients: endpoints
-// and a network that are simulated, their faults, and the rule that a call ends once, by its
-// deadline, and not with an error if nothing is wrong.
+// ThreadRoom: the common part of the worlds in which several threads call real clients: simulated
+// endpoints, a simulated network and its faults, and the rule that a call ends once, by its
+// deadline, and without an error if nothing is wrong.
 //
 // Thread rule: main() is the first simulated thread; counts() once the run is over.
 
@@ -21,20 +21,20 @@
 
 namespace sheaf::sim {
 
-// What whoever carries values from fleet to fleet does wrong: see migration_room_test.cpp.
+// Errors of the mover, which carries values from fleet to fleet: see migration_room_test.cpp.
 enum class MoverBug : std::uint8_t {
   none,
-  hasty,          // begins a stage before all have left the one before
+  hasty,          // begins a stage before every program has left the one before
   blind,          // copies without a placeholder
   leaves_values,  // in the old fleet, and goes from `drain` to `after` at once
 };
 
-// What is wrong on purpose in a run.
+// Faults planted in a run.
 struct Plants {
-  // No fault: the servers of every client change again and again. All of them are doors of one
-  // store, so that no key loses its value when it gets another server.
+  // Not a fault: the servers of every client change again and again. All of them are front ends of
+  // one store, so no key loses its value when it gets another server.
   bool servers_change = false;
-  // No fault: a driver turns the clients, on a thread of its own, or on several.
+  // Not a fault: a driver turns the clients, on one thread or on several.
   bool driven = false;
   unsigned turning = 1;
   cluster::ClusterControls cluster{};
@@ -48,7 +48,7 @@ struct Plants {
 struct RoomCounts {
   unsigned calls = 0;
   unsigned failures = 0;  // keys and calls that ended with an error
-  unsigned special = 0;   // what a room is about: see there
+  unsigned special = 0;   // what the room is about: see there
   unsigned changes = 0;   // of the servers
 };
 
@@ -69,7 +69,8 @@ class ThreadRoom {
     EndpointKind kind;
     unsigned servers;
   };
-  // What a seed draws first. `random` draws the rest: the faults of the servers, then the room's.
+  // What a seed draws first. `random` draws the rest: the faults of the servers, then the room's
+  // choices.
   struct Draw {
     Random random;
     Setting setting;
@@ -82,31 +83,31 @@ class ThreadRoom {
 
   ThreadRoom(const Draw& draw, const Plants& plants);
 
-  // One server or two. They are memcached in one of `memcached_in` runs, and brokers in the others;
-  // brokers in all of them if it is 0.
+  // Draws one server or two. They are memcached in one of `memcached_in` runs and brokers in the
+  // others, or brokers in all runs if `memcached_in` is 0.
   static Draw draw(std::uint64_t seed, std::uint64_t memcached_in);
 
-  // What the room does, from its first client to the last. The faults have not begun.
+  // What the room does, from its first client to the last. The faults have not begun yet.
   virtual void run() = 0;
 
   Client open_client(ClientOptions options = {});
-  // In some runs servers stop, are cut off and end connections, at moments of this time.
+  // Servers stop, are cut off and end connections in some runs, at moments within this time.
   void draw_faults(std::chrono::microseconds within = std::chrono::milliseconds(40));
   void end_faults();
-  // Runs `main` on as many threads, each with its number, and waits for their end.
+  // Runs `main` on this many threads, each with its number, and waits for their end.
   void run_threads(unsigned count, const std::function<void(unsigned)>& main);
-  // At times for longer than a call may last: no other call then helps one that was forgotten.
+  // Rests, at times for longer than a call may last, so that no other call helps a forgotten one.
   void rest(Random& random);
   static void pass(std::chrono::nanoseconds time);
 
   Start begin_call() const;
-  // `limit`: how long it may have lasted.
+  // `limit`: how long the call may have lasted.
   void end_call(const Start& started, std::chrono::nanoseconds limit);
   void end_call(const Start& started) { end_call(started, stack_.config.timeout); }
   void check_time(const Start& started, std::chrono::nanoseconds limit) const;
-  // An error that is allowed only where something is wrong.
+  // Checks an error that is allowed only if something is wrong.
   void check_error(const Error& error);
-  // Nothing is wrong in this run: calls must not fail.
+  // True if nothing is wrong in this run: calls must not fail.
   virtual bool calm() const;
   bool servers_change() const { return plants_.servers_change; }
   static void require(const std::string& finding);
@@ -128,8 +129,8 @@ class ThreadRoom {
 
   std::optional<Driver> driver_;
   std::vector<NodeConfig> all_servers_;
-  std::vector<NodeConfig> members_;                      // now
-  std::vector<client::runtime::Context*> clients_here_;  // that are open while threads run
+  std::vector<NodeConfig> members_;                      // the present servers
+  std::vector<client::runtime::Context*> clients_here_;  // those open while threads run
   bool over_ = false;                                    // the threads have ended
 };
 

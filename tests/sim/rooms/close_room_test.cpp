@@ -1,8 +1,8 @@
-// A client that closes while other threads call it through handles, wait for locks and changes, and
-// have callbacks outstanding, in an order that the seed chooses. A run finds:
+// A client closes while other threads call it through handles, wait for locks and changes, and have
+// callbacks outstanding, in an order that the seed chooses. A run finds:
 //  - a call that does not end, that ends twice, or late
 //  - a callback after the client has closed, except on a thread whose own call was refused
-//  - an outcome that is not true: a write that was not sent and is read
+//  - an outcome that is not true: a write reported as not sent that is read
 //  - a guard that is held afterwards, and one whose loss was not reported
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Special: calls that ended because of the end of the client.
+// Special: calls that ended because the client closed.
 class CloseRoom final : public ThreadRoom {
  public:
   CloseRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 3), plants) {
@@ -39,7 +39,7 @@ class CloseRoom final : public ThreadRoom {
   struct Caller {
     Random random;
     KeyHistory* key = nullptr;
-    unsigned refused = 0;  // calls after the end
+    unsigned refused = 0;  // calls after the client closed
     std::optional<Locker> locker{};
     std::optional<List> list{};
     std::optional<AsyncClient> async{};
@@ -48,7 +48,7 @@ class CloseRoom final : public ThreadRoom {
   // An asynchronous call.
   struct Pending {
     const ThisThread* caller = &this_thread();
-    bool returned = false;  // the member function has
+    bool returned = false;  // the member function has returned
     bool ended = false;
   };
   struct Guarded {
@@ -84,7 +84,7 @@ class CloseRoom final : public ThreadRoom {
     closing_ = true;
     const Start started = begin_call();
     client.reset();
-    // The commit of a list that has begun goes on to its end; then the list is made free.
+    // The commit of a list that has begun runs to its end; then the list is released.
     end_call(started, 6 * stack_.config.timeout + 100ms);
     closed_ = true;
     for (const auto& call : pending_) {
@@ -146,7 +146,7 @@ class CloseRoom final : public ThreadRoom {
     call->returned = true;
   }
 
-  // As long as it takes: another may keep it to the end.
+  // Waits as long as necessary: another caller may keep the lock to the end.
   void lock(Caller& caller) {
     const LockOptions options = {.wait = caller.random.below(2) == 0 ? Wait(200ms) : Wait()};
     const Start started = begin_call();
@@ -188,7 +188,8 @@ class CloseRoom final : public ThreadRoom {
     if (!released) check(released.error());
   }
 
-  // Its function ends at once, or when somebody ends it, which may be after the end of the client.
+  // The function ends at once, or when another thread ends it, which may be after the client has
+  // closed.
   void compute(Caller& caller) {
     const auto call = begin();
     const bool keeps = caller.random.below(2) == 0;
@@ -251,7 +252,7 @@ class CloseRoom final : public ThreadRoom {
     call->returned = true;
   }
 
-  // Of a call with a callback, which waits for those before it.
+  // The start of a call with a callback, which waits for the callbacks before it.
   struct CallbackStart {
     Start call;
     std::chrono::nanoseconds held_up;
@@ -295,7 +296,7 @@ class CloseRoom final : public ThreadRoom {
   std::deque<std::shared_ptr<Guarded>> guards_;
   std::deque<ComputeDone> done_;  // of functions that have begun
   unsigned computed_ = 0;
-  std::chrono::nanoseconds held_up_{0};  // callbacks, by one that gave a lock back
+  std::chrono::nanoseconds held_up_{0};  // time of callbacks that gave a lock back
   bool closing_ = false;
   bool closed_ = false;
 };

@@ -1,11 +1,11 @@
 // get_or_compute by several threads of one client and of two, blocking and with callbacks, in an
 // order that the seed chooses. Functions of asynchronous calls end at once, or later on another
-// thread; callbacks call and wait, too. A run finds:
-//  - a value that nobody made, two callers of a client that compute one key at once, and a second
-//    computation although nothing is wrong
-//  - what one function throws in the call of another
+// thread; callbacks, too, call and wait. A run finds:
+//  - a value that no function made, two callers of a client that compute one key at once, and a
+//    second computation although nothing is wrong
+//  - an exception of one function in the call of another
 //  - a call that does not end, that ends twice, that lasts longer than its deadlines and its own
-//    computation, or that fails for nothing
+//    computation, or that fails without a reason
 
 #include <gtest/gtest.h>
 
@@ -40,10 +40,10 @@ class ComputeRoom final : public ThreadRoom {
  private:
   struct Key {
     std::string name;
-    std::vector<unsigned> computing;  // now, of each client
+    std::vector<unsigned> computing;  // by each client, now
     unsigned computed = 0;
-    unsigned failed = 0;                // of them: without a value
-    bool slow = false;                  // others may not have waited for all of it
+    unsigned failed = 0;                // computations without a value
+    bool slow = false;                  // other callers may not have waited for all of it
     std::vector<Deadline> deadlines{};  // of asynchronous calls that have not ended
     std::set<std::string> made{};
   };
@@ -56,15 +56,15 @@ class ComputeRoom final : public ThreadRoom {
     unsigned client = 0;
     Random random;
     Start started{};
-    std::chrono::nanoseconds busy{0};  // of dispatchers, until it began
-    std::optional<Deadline> begun{};   // its function has
-    std::chrono::nanoseconds own{0};   // how long that took
-    bool failed = false;               // it gave no value
+    std::chrono::nanoseconds busy{0};  // time of dispatchers, until it began
+    std::optional<Deadline> begun{};   // when its function began
+    std::chrono::nanoseconds own{0};   // how long the function took
+    bool failed = false;               // the function gave no value
     bool stopped = false;
     bool ended = false;
     std::stop_source stop{};
-    std::optional<ComputeDone> done{};  // to be called by the worker
-    Deadline due{0};                    // when
+    std::optional<ComputeDone> done{};  // for the worker to call
+    Deadline due{0};                    // when to call it
   };
   using Shared = std::shared_ptr<Call>;
 
@@ -94,7 +94,7 @@ class ComputeRoom final : public ThreadRoom {
     end_faults();
     for (Key& key : keys_) check(key, once);
     clients_.clear();
-    held_.clear();  // without effect: the clients have gone
+    held_.clear();  // no effect: the clients are gone
   }
 
   // ---- blocking calls
@@ -110,7 +110,7 @@ class ComputeRoom final : public ThreadRoom {
         own = stack_.world.now().mono - begun;
         return made;
       });
-      // A leader may store for as long again.
+      // The caller that computed may take as long again to store the value.
       end_call(started, (own.count() > 0 ? 2 : 1) * stack_.config.timeout + own);
       if (value) {
         if (!key.made.contains(value->data)) require("nobody made " + value->data);
@@ -128,8 +128,9 @@ class ComputeRoom final : public ThreadRoom {
     return options;
   }
 
-  // A call whose deadline comes while it claims the right may leave that to end by itself: others
-  // then take it for somebody else's. The callback that would say so may wait for this very one.
+  // A call whose deadline comes while it claims the right may leave the claim to end later. Other
+  // callers then see a right of another client. The callback that would report it may wait for this
+  // very call.
   void end_failed(const Key& key, const Error& error) {
     const Deadline now = stack_.world.now().mono;
     const bool left =
@@ -200,12 +201,12 @@ class ComputeRoom final : public ThreadRoom {
     }
     if (with.stop == nullptr) return;
     pass(draw_us(random, random.below(2) == 0 ? 500 : 20'000));
-    key.slow = true;  // a right whose winner was stopped may end only with its lease
+    key.slow = true;  // the right of a stopped winner may end only with its lease
     call->stopped = true;
     call->stop.request_stop();
   }
 
-  // In a function that a dispatcher runs.
+  // Runs in a function that a dispatcher calls.
   std::string compute_at_once(Call& call) {
     begin_function(call);
     keep_busy([&] { pass(draw_us(call.random, 500)); });
@@ -218,7 +219,7 @@ class ComputeRoom final : public ThreadRoom {
   void begin(const Shared& call, ComputeDone done) {
     begin_function(*call);
     const std::uint64_t kind = call->random.below(8);
-    if (kind == 0) {  // it forgets
+    if (kind == 0) {  // it forgets to end
       call->failed = true;
       return end_function(*call);
     }
@@ -240,7 +241,7 @@ class ComputeRoom final : public ThreadRoom {
     if (call.failed) ++call.key->failed;
   }
 
-  // Ends functions that others have begun.
+  // Ends functions that other threads have begun.
   void work() {
     const auto next = [this] {
       return std::ranges::min_element(held_, {}, [](const Shared& call) { return call->due; });
@@ -290,8 +291,8 @@ class ComputeRoom final : public ThreadRoom {
     --pending_;
   }
 
-  // Others may be queued behind this callback, with the right to compute this very key. Two clients
-  // could each keep the other's function from beginning, until their deadlines.
+  // Others may be queued after this callback, with the right to compute this very key. Two clients
+  // could each keep the other's function from beginning until their deadlines.
   void wait_in_callback(Call& call) {
     Key& key = keys_[call.random.below(keys_.size())];
     keep_busy([&] { this->call(key, 1000 + call.client, call.random); });
@@ -316,10 +317,10 @@ class ComputeRoom final : public ThreadRoom {
   const unsigned clients_of_room_;
   std::deque<Key> keys_;
   std::vector<Client> clients_;
-  std::deque<Shared> held_;           // their functions have begun
+  std::deque<Shared> held_;           // whose functions have begun
   unsigned calling_ = 0;              // threads
   unsigned pending_ = 0;              // asynchronous calls
-  std::chrono::nanoseconds busy_{0};  // how long callbacks have kept dispatchers from others
+  std::chrono::nanoseconds busy_{0};  // how long callbacks have occupied dispatchers
 };
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {

@@ -1,6 +1,6 @@
-// One list, changed by several threads of one client and of two, in an order that the seed chooses.
+// One list changed by several threads of one client and of two, in an order that the seed chooses.
 // A run finds:
-//  - an item that is lost, that is there twice, or that was never pushed
+//  - an item that is lost, that appears twice, or that was never pushed
 //  - items of one thread out of order
 //  - a call that lasts longer than its timeout, or fails although nothing is wrong
 
@@ -32,7 +32,7 @@ class ListRoom final : public ThreadRoom {
   }
 
  private:
-  // What is known of an item.
+  // The known state of an item.
   struct Item {
     Result<void> pushed;
     bool popped = false;
@@ -76,7 +76,7 @@ class ListRoom final : public ThreadRoom {
     }
   }
 
-  // The items of one caller are pushed one after another, except for those in flight together.
+  // A caller's items are pushed one after another, except for those in flight together.
   std::string next_item(Caller& caller) {
     std::string item = caller.name + std::to_string(++caller.pushed);
     ++counts_.special;
@@ -148,7 +148,7 @@ class ListRoom final : public ThreadRoom {
     }
   }
 
-  // An item was popped, or is in the list at the end.
+  // Records that an item was popped, or is in the list at the end.
   void take(const std::string& item) {
     const auto found = items_.find(item);
     if (found == items_.end()) return require(item + " was never pushed");

@@ -1,7 +1,7 @@
 // Locks of several threads of one client and of two, in an order that the seed chooses. A run
 // finds:
-//  - two guards that are held at the same moment, and a count under the lock that is lost
-//  - a wait that does not end by its deadline, that finds a free lock busy, or never ends
+//  - two guards held at the same moment, and a lost count under the lock
+//  - a wait that does not end by its deadline, that finds a free lock busy, or that never ends
 //  - a lock that is lost although nothing is wrong
 //  - a loss that is reported twice, never, or after the lock was given back
 
@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-// Special: times that a lock was taken.
+// Special: acquisitions of a lock.
 class LockRoom final : public ThreadRoom {
  public:
   LockRoom(std::uint64_t seed, const Plants& plants)
@@ -38,9 +38,9 @@ class LockRoom final : public ThreadRoom {
   }
 
  private:
-  // What a guard's loss came to.
+  // What was reported about a guard's loss.
   struct Loss {
-    bool given_back = false;  // no loss must be reported any more
+    bool given_back = false;  // no loss may be reported any more
     bool reported = false;
     std::string why{};
   };
@@ -48,8 +48,8 @@ class LockRoom final : public ThreadRoom {
     std::string name;
     std::string count_key;
     std::vector<std::shared_ptr<LockGuard>> inside;
-    unsigned counted = 0;  // writes of the count that were acknowledged
-    unsigned unknown = 0;  // or may have been carried out
+    unsigned counted = 0;  // acknowledged writes of the count
+    unsigned unknown = 0;  // writes that may have been carried out
   };
 
   void run() override {
@@ -79,7 +79,7 @@ class LockRoom final : public ThreadRoom {
         options.wait = 30ms + draw_us(random, 500'000);
         break;
       default:
-        break;  // as long as it takes
+        break;  // as long as necessary
     }
     const Start started = begin_call();
     auto lock =
@@ -116,7 +116,7 @@ class LockRoom final : public ThreadRoom {
     door.inside.push_back(guard);
     count(door, *guard, random);
     std::erase(door.inside, guard);
-    if (faulty_ && random.below(4) == 0) {  // so that the loss comes at about the same time
+    if (faulty_ && random.below(4) == 0) {  // makes the loss come at about the same time
       for (unsigned i = 0; i < stack_.size(); ++i) stack_.broker(i).reset_all();
       pass(draw_us(random, 400));
       if (random.below(2) == 0) return give_back(std::move(guard), *loss, random);
@@ -160,18 +160,19 @@ class LockRoom final : public ThreadRoom {
     return **ended;
   }
 
-  // On memcached a request whose caller does not wait any longer costs its connection, and so the
-  // locks that were taken on it.
+  // On memcached a request whose caller no longer waits ends its connection, and with it the locks
+  // taken on that connection.
   bool may_be_cut_off() const { return stack_.config.kind == EndpointKind::memcached && given_up_; }
 
-  // This guard was taken last. Asking takes time: whoever was held before it is asked first.
+  // This guard was taken last. held() takes time, so the guard that was taken earlier is asked
+  // first.
   static void check_exclusion(const Door& door, const LockGuard& guard) {
     for (const auto& other : std::vector(door.inside)) {
       if (other->held() && guard.held()) require("two hold " + door.name);
     }
   }
 
-  // Reads a number, stays for a while, and writes the next one.
+  // Reads a number, waits a while, and writes the next one.
   void count(Door& door, LockGuard& guard, Random& random) {
     const Start reading = begin_call();
     const auto read = guard.read(door.count_key);
@@ -192,7 +193,7 @@ class LockRoom final : public ThreadRoom {
     }
   }
 
-  // Whoever sees that the lock was lost says why.
+  // An error is allowed if the lock is lost; a caller that still holds it needs another reason.
   void end_failed(const LockGuard& guard, const Error& error) {
     if (guard.held()) check_error(error);
   }
@@ -210,7 +211,7 @@ class LockRoom final : public ThreadRoom {
   const unsigned clients_of_room_;
   std::vector<Door> doors_;
   std::vector<Client> clients_;
-  bool given_up_ = false;  // somebody did not get a lock in time
+  bool given_up_ = false;  // a caller did not get a lock in time
 };
 
 TEST(LockRoom, TwoNeverHoldALockAndEveryWaitEndsForEverySeed) {

@@ -1,8 +1,8 @@
-// A cache that moves from one memcached to another, with programs that read and write it, each by
-// a stage that it learns late, and one that carries the values over, stops anywhere, goes on or
-// goes back, in an order that the seed chooses. A run finds:
-//  - a value that was read after a write or a removal that came after it had been acknowledged
-//  - a value that nobody wrote, a placeholder that a program sees
+// A cache moves from one memcached to another. Programs read and write it, each in a stage that it
+// learns late; a mover carries the values over, stops anywhere, continues or goes back. The seed
+// chooses the order. A run finds:
+//  - a value that was read after a later write or removal had been acknowledged
+//  - a value that no program wrote, a placeholder that a program sees
 //  - a call that lasts longer than its deadline, or fails although nothing is wrong
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using Stage = MigrationStage;
 constexpr std::chrono::milliseconds settle{400};
 constexpr std::chrono::milliseconds longest_reading{100};  // of the stage
 
-// What was written to a key, in the order of the simulation.
+// The writes to a key, in the order of the simulation.
 class WriteLog {
  public:
   struct Write {
@@ -44,7 +44,7 @@ class WriteLog {
     writes_[write].ended = order;
     writes_[write].acknowledged = acknowledged;
   }
-  // What is wrong with a read of this value that began at `order`; empty: nothing.
+  // Returns what is wrong with a read of this value that began at `order`; empty: nothing.
   std::string check(const std::string& value, std::uint64_t order) const {
     const auto source = std::ranges::find(writes_, value, &Write::value);
     if (source == writes_.end()) return "nobody wrote " + value;
@@ -89,7 +89,7 @@ class MigrationRoom : public ThreadRoom {
   }
 
  private:
-  // A server that starts again takes longer than a copy.
+  // A server takes longer to start again than a copy takes.
   void draw_server_faults() {
     if (!faulty_) return;
     for (std::uint64_t i = random_.below(4); i > 0; --i) {
@@ -131,7 +131,7 @@ class MigrationRoom : public ThreadRoom {
     options.settle = settle;
     auto cache = MigratingCache::open(open_fleet(0), open_fleet(1), reader, options);
     if (!cache) return check_error(cache.error());
-    // Some programs write so seldom that values stay where they are for whole stages.
+    // Some programs write so seldom that values stay in place for whole stages.
     const std::uint64_t pace = random.below(2) == 0 ? 2'000 : 200'000;
     while (!moved_) {
       Key& key = keys_[random.below(keys_.size())];
@@ -235,7 +235,7 @@ class MigrationRoom : public ThreadRoom {
     moved_ = true;
   }
 
-  // In some stages nobody writes, at first or at all: values then stay where they are.
+  // In some stages no program writes, at first or at all, so values stay in place.
   void begin_stage(Stage stage) {
     stage_ = stage;
     quiet_ = stage != Stage::after && order_ % 2 == 0;
@@ -244,7 +244,7 @@ class MigrationRoom : public ThreadRoom {
     quiet_ = quiet_ && order_ % 2 == 0;
   }
 
-  // Whether `act` succeeded for each key; it may stop anywhere, as a program that is killed.
+  // True if `act` succeeded for each key. It may stop anywhere, like a program that is killed.
   template <class Act>
   bool each_key(Random& random, const Act& act) {
     for (Key& key : keys_) {
@@ -296,7 +296,7 @@ class MigrationRoom : public ThreadRoom {
         return begin_stage(stage_ == Stage::restore ? Stage::switched : Stage::drain);
       case Stage::drain:
         if (plants_.mover == MoverBug::leaves_values) return begin_stage(Stage::after);
-        each_key(random, [&](auto& key) { return move(from, to, key); });  // some may be left
+        each_key(random, [&](auto& key) { return move(from, to, key); });  // some values may remain
         return begin_stage(Stage::closing);
       case Stage::closing:
         return begin_stage(Stage::after);

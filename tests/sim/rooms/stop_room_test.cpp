@@ -1,9 +1,9 @@
-// Calls with stop tokens, and threads that ask them to stop at any moment, in an order that the
-// seed chooses. A run finds:
-//  - a call that does not end soon after its token was stopped, or is cancelled without that
-//  - a call that was stopped before it began and does anything at all
-//  - an outcome that is not true: a write that was not sent and is read
-//  - a lock that nobody holds and nobody gets, because its acquisition was cancelled
+// Calls with stop tokens, and threads that request a stop at any moment, in an order that the seed
+// chooses. A run finds:
+//  - a call that does not end soon after its token was stopped, or is cancelled without a stop
+//  - a call that was stopped before it began and has any effect
+//  - an outcome that is not true: a write reported as not sent that is read
+//  - a lock that no caller holds and none can get, because its acquisition was cancelled
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* door = "door";
 
-// Special: calls and keys of batches that were cancelled.
+// Special: cancelled calls and keys of batches.
 class StopRoom final : public ThreadRoom {
  public:
   StopRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 3), plants) {
@@ -49,7 +49,7 @@ class StopRoom final : public ThreadRoom {
   struct Stoppable {
     std::stop_source source;
     std::stop_token token = source.get_token();
-    std::optional<Start> stopped;  // since when
+    std::optional<Start> stopped;  // when
     bool before = false;           // it was stopped before it began
     Start started;
   };
@@ -97,7 +97,7 @@ class StopRoom final : public ThreadRoom {
     --working_;
   }
 
-  // Also those whose call has ended, or has not begun.
+  // Stops any call, even one that has ended or has not begun.
   void stop_others(Random& random) {
     while (working_ > 0) {
       pass(draw_us(random, random.below(4) == 0 ? 20'000 : 500));
@@ -180,7 +180,7 @@ class StopRoom final : public ThreadRoom {
     for (std::size_t i = 0; i < keys.size(); ++i) end_set(*call, *keys[i], results[i].result);
   }
 
-  // Waits while another caller has it, who keeps it for a while.
+  // Waits while another caller has the lock. A caller that gets it keeps it for a while.
   void lock(Caller& caller, const Shared& call) {
     Locker locker(*client_, {.lease = lease});
     auto taken = locker.lock(door, {.wait = 5s, .stop = &call->token});
@@ -243,7 +243,7 @@ class StopRoom final : public ThreadRoom {
 
   // ---- checks
 
-  // The call ends now. `own`: what it has computed itself, which a stop does not interrupt.
+  // Ends the call. `own`: the time of its own computation, which a stop does not interrupt.
   void end(const Stoppable& call, std::chrono::nanoseconds limit,
            std::chrono::nanoseconds own = {}) {
     end_call(call.started, limit);

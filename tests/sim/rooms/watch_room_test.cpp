@@ -1,9 +1,9 @@
-// Threads that write keys, and watches of one client that are made, read, stopped and destroyed by
-// others, in an order that the seed chooses. A run finds:
-//  - events of a key out of order, twice, or of a value that was not written
+// Threads write keys, while other threads make, read, stop and destroy watches of one client, in an
+// order that the seed chooses. A run finds:
+//  - events of a key out of order, twice, or with a value that was not written
 //  - a change that a watch never reports, and a gap although nothing is wrong
-//  - a callback beside another one of its watch, or one after the watch has ended, by its owner or
-//    in a callback
+//  - a callback that overlaps another one of its watch, or one after the watch has ended, by its
+//    owner or in a callback
 //  - a wait that does not end when its token is stopped, or when the client closes
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class WatchRoom final : public ThreadRoom {
   }
 
  private:
-  // What a watch has reported of a key.
+  // What a watch has reported about a key.
   struct Seen {
     bool known = false;
     long last = -1;  // number of the write
@@ -137,7 +137,7 @@ class WatchRoom final : public ThreadRoom {
     return options;
   }
 
-  // Takes events until another thread has had enough of it.
+  // Takes events until another thread stops it.
   void take(const Shared& watcher, Random& random) {
     open(*watcher, client_->watch(names_, options()));
     std::stop_source source;
@@ -220,7 +220,7 @@ class WatchRoom final : public ThreadRoom {
     seen.value = event.value;
   }
 
-  // A write that nobody answered may be carried out after those that follow it.
+  // A write without an answer may be carried out after those that follow it.
   void check_order(Seen& seen, const WatchEvent& event) {
     if (!event.value) return;
     KeyHistory& key = find(event.key);
@@ -241,7 +241,7 @@ class WatchRoom final : public ThreadRoom {
     return keys_.front();
   }
 
-  // The faults end. Then every watch reports what the keys hold.
+  // Ends the faults. Then every watch reports what the keys hold.
   void settle() {
     end_faults();
     for (KeyHistory& key : keys_) {
@@ -268,7 +268,7 @@ class WatchRoom final : public ThreadRoom {
     }
   }
 
-  // The client was closed: what is queued can be taken, and then the end is reported.
+  // The client was closed: queued events can still be taken, and then the end is reported.
   void drain(Watcher& watcher) {
     while (!watcher.calls_back) {
       const auto event = watcher.watch->next();
@@ -283,7 +283,7 @@ class WatchRoom final : public ThreadRoom {
     end(watcher);
   }
 
-  const bool narrow_;  // queues that are soon full
+  const bool narrow_;  // the queues fill up soon
   const bool on_pool_;
   const bool closes_early_;
   bool calm_ = false;  // nothing goes wrong in this run

@@ -15,17 +15,17 @@ using namespace std::chrono_literals;
 using socket::tls::MemoryServer;
 using socket::tls::ServerTerms;
 
-// What the server does, and what it has seen.
+// What the server does and what it has seen.
 struct Script {
   ServerTerms terms;
-  bool silent = false;           // accepts, and says nothing
-  std::size_t cut_after = ~0uz;  // bytes to the client, then an end without close_notify
+  bool silent = false;           // accepts and sends nothing
+  std::size_t cut_after = ~0uz;  // sends this many bytes, then ends without close_notify
   int accepted = 0;              // connections
-  int closed = 0;                // connections that ended with a close_notify of the client
+  int closed = 0;                // connections that the client ended with close_notify
   std::string received{};
 };
 
-// Sends back what it gets, over TLS. "Q" asks for an orderly end.
+// Echoes what it receives, over TLS. "Q" asks for an orderly end.
 class TlsEcho final : public SimPeer {
  public:
   TlsEcho(SimConnection& connection, Script& script)
@@ -193,7 +193,8 @@ TEST_F(TlsStreamTest, AResetIsReportedAsWhatItIs) {
   EXPECT_EQ(caller.error, ECONNRESET);
 }
 
-// Wherever the server ends the connection without a close_notify, there is one clear end of it.
+// Wherever the server ends the connection without a close_notify, the client sees exactly one clear
+// end.
 TEST_F(TlsStreamTest, ACutAnywhereIsAFailedDialOrABrokenConnection) {
   int failed = 0;
   int broken = 0;
@@ -219,7 +220,7 @@ TEST_F(TlsStreamTest, ACutAnywhereIsAFailedDialOrABrokenConnection) {
 TEST_F(TlsStreamTest, AServerThatIsNotTheRightOneFailsTheDial) {
   const test::Identity self = test::make_identity({}, nullptr);
   script.terms.identity = &self;
-  EXPECT_EQ(failure(), "TLS: the server's certificate is signed by itself, and not trusted");
+  EXPECT_EQ(failure(), "TLS: the server's certificate is self-signed and not trusted");
   EXPECT_EQ(script.received, "");
 }
 
@@ -227,7 +228,8 @@ TEST_F(TlsStreamTest, ASilentServerIsGivenUpAtTheDeadline) {
   script.silent = true;
   const Deadline begin = world.now().mono;
   EXPECT_EQ(failure(200ms),
-            "TLS: the server did not answer the handshake in time; one without TLS may do so");
+            "TLS: the server did not answer the handshake in time; a server without TLS may behave "
+            "like this");
   EXPECT_EQ(world.now().mono, begin + 199ms) << "before the caller gives up and knows less";
 }
 
@@ -250,7 +252,7 @@ TEST_F(TlsStreamTest, ADialThatIsDestroyedAtAnyMomentCallsNobody) {
   }
 }
 
-// Life rule 6, in each of the calls.
+// Tests life rule 6 in each of the calls.
 struct Destroyer final : socket::StreamSink, socket::DialSink {
   std::unique_ptr<socket::Dial> dial;
   std::unique_ptr<socket::Stream> stream;
@@ -325,8 +327,9 @@ TEST_F(TlsStreamTest, ALaterConnectionResumesTheSession) {
   EXPECT_EQ(script.accepted, 3);
 }
 
-// As servers do that demand certificates and have not named their sessions (OpenSSL,
-// SSL_CTX_set_session_id_context): they give tickets and end the handshake of whoever uses one.
+// Some servers demand certificates and have not named their sessions (OpenSSL,
+// SSL_CTX_set_session_id_context): they issue tickets, and abort the handshake of any client that
+// uses one.
 TEST_F(TlsStreamTest, AServerThatDoesNotTakeItsOwnTicketsIsConnectedToWithoutThem) {
   script.terms.tickets = true;
   script.terms.client_ca = &ca;
@@ -358,16 +361,14 @@ TEST_F(TlsStreamTest, NewFilesAreTakenByTheNextDial) {
   connect(caller);
 }
 
-// In TLS 1.3 this comes after the client's handshake.
+// The server's demand comes after the client's handshake in TLS 1.3.
 TEST_F(TlsStreamTest, AClientWithoutACertificateHearsThatTheServerWantsOne) {
   script.terms.client_ca = &ca;
   Destroyer sink;
   sink.dial = dialer->dial({"broker.example", 8883}, world.now().mono + 5s, sink, sink);
   ASSERT_TRUE(run([&] { return sink.calls == 2; }));
   EXPECT_EQ(sink.error, EPROTO);
-  EXPECT_EQ(sink.why,
-            "TLS: the server wants a certificate of the client, which tls_cert and tls_key would "
-            "give");
+  EXPECT_EQ(sink.why, "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A stand-in for the client: answers each job after a delay, by timers of the lane's loop.
+// A substitute for the client: answers each job after a delay, with timers of the lane's loop.
 class Service {
  public:
   explicit Service(UvLoop& loop, Lane& lane) : loop_(loop), lane_(lane) {}
@@ -83,7 +83,7 @@ TEST_F(LaneTest, ALoneCallerDrivesAndIsAnswered) {
 
 TEST_F(LaneTest, ACallTakesTheBatonFromTheIdleKeeper) {
   for (int i = 0; i < 20; ++i) {
-    service->await(100us);  // the keeper drives, and goes on driving
+    service->await(100us);  // the keeper drives, and keeps driving
     service->ask(0us);
   }
   EXPECT_EQ(service->started_, 40u);
@@ -146,7 +146,7 @@ TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
   EXPECT_EQ(done, jobs_wanted);
 }
 
-// Answered by other work that was just posted, before the driver goes to sleep again.
+// Other, just posted work answers the call, before the driver sleeps again.
 TEST_F(LaneTest, APostedTaskThatIsTakenBackIsNotRunAndTheOthersAre) {
   struct Noted final : Lane::Task {
     std::atomic<unsigned> runs = 0;
@@ -233,7 +233,7 @@ TEST_F(LaneTest, ADriverKnowsThatItDrives) {
   EXPECT_FALSE(Lane::drives_here());
 }
 
-// The keeper takes the baton at the very moment of the stop, before it says that it waits.
+// The keeper takes the baton at the very moment of the stop, before it reports that it waits.
 TEST(LaneStop, EndsAKeeperThatIsJustTakingTheBaton) {
   const std::unique_ptr<UvLoop> loop = *UvLoop::create({});
   for (int i = 0; i < 3000; ++i) {

@@ -76,7 +76,7 @@ TEST_F(TlsContextTest, AnEncryptedKeyIsRefusedAndNobodyIsAskedForAPassphrase) {
   const std::string path = file("locked.key", std::string(bytes, static_cast<std::size_t>(size)));
   BIO_free(bio);
   EXPECT_EQ(refusal(with(certificate, path)),
-            "tls_key " + path + " is encrypted, and keys with a passphrase are not read");
+            "tls_key " + path + " is encrypted; keys with a passphrase are not supported");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class TlsFilesTest : public TlsTest {
  protected:
-  // A new version of all files in a folder of its own.
+  // Writes a new version of all files into its own folder.
   void write_version(const std::string& name) const {
     fs::create_directory(folder / name);
     const test::Identity client = test::make_identity({}, &ca);

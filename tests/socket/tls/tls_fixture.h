@@ -1,6 +1,6 @@
 #pragma once
 
-// An OpenSSL server over memory, and certificates in files of a folder of the test's own.
+// An OpenSSL server in memory, and certificates in files of the test's own folder.
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>
@@ -17,15 +17,15 @@
 
 namespace sheaf::socket::tls {
 
-// What a server shows, and what it demands.
+// What a server shows and what it demands.
 struct ServerTerms {
   const test::Identity* identity = nullptr;
-  const test::Identity* chain = nullptr;      // sent beside it
+  const test::Identity* chain = nullptr;      // sent with it
   const test::Identity* client_ca = nullptr;  // demands certificates of this authority
   int version = 0;                            // only this one
-  bool weak = false;                          // shows also what it should not
+  bool weak = false;                          // also shows what it should not
   std::string protocol{};                     // chosen by ALPN
-  bool tickets = false;                       // takes those of other servers with the same terms
+  bool tickets = false;                       // accepts those of servers with equal terms
 };
 
 class MemoryServer {

@@ -55,7 +55,7 @@ TEST_F(TlsSessionTest, TheEndOfTheServersCertificateIsKnownOnceItIsOpen) {
 TEST_F(TlsSessionTest, ASplitAtAnyByteChangesNothing) {
   const auto context = open(trusting(ca));
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    // Lengths of signatures differ from one handshake to the next, so the end is found as it comes.
+    // Lengths of signatures differ between handshakes, so the loop finds the end as it comes.
     bool split = true;
     for (std::size_t at = 1; split; ++at) {
       MemoryServer peer({.identity = &server, .version = version});
@@ -124,7 +124,7 @@ TEST_F(TlsSessionTest, MoreThanTheBufferIsTakenInPartsAndInOrder) {
   std::size_t sent = 0;
   int calls = 0;
   for (; sent < text.size(); ++calls) {
-    // Parts of sizes that are no multiples of a record.
+    // Parts whose sizes are not multiples of a record.
     const std::string_view rest = std::string_view(text).substr(sent);
     const Bytes parts[] = {as_bytes(rest.substr(0, 10'000)),
                            as_bytes(rest.size() > 10'000 ? rest.substr(10'000) : "")};
@@ -176,10 +176,9 @@ TEST_F(TlsSessionTest, AnOrderlyEndIsNoFailureAndACutIsOne) {
     session->on_eof();
     EXPECT_EQ(read_all(*session), "last words");
     EXPECT_EQ(session->state(), orderly ? State::ended : State::failed);
-    EXPECT_EQ(session->failure(),
-              orderly ? ""
-                      : "TLS: the connection ended without a close_notify, so something may be "
-                        "missing");
+    EXPECT_EQ(
+        session->failure(),
+        orderly ? "" : "TLS: the connection ended without a close_notify, so data may be missing");
   }
 }
 
@@ -202,8 +201,7 @@ TEST_F(TlsSessionTest, AClientShowsItsCertificateToAServerThatWantsIt) {
   talk(*without, strict);
   EXPECT_EQ(read_all(*without), "");
   EXPECT_EQ(without->failure(),
-            "TLS: the server wants a certificate of the client, which tls_cert and tls_key would "
-            "give");
+            "TLS: the server requires a client certificate; set tls_cert and tls_key");
   options.certificate_file = file("me.pem", me.certificate_pem());
   options.key_file = file("me.key", me.key_pem());
   MemoryServer peer({.identity = &server, .client_ca = &ca});
@@ -303,12 +301,12 @@ TEST_F(TlsSessionTest, AServerThatHasNotTheKeyOfItsCertificateIsRefused) {
 TEST_F(TlsSessionTest, WhoIsSignedByNobodyTrustedIsRefused) {
   const test::Identity self = test::make_identity({}, nullptr);
   EXPECT_EQ(failure({.identity = &self}),
-            "TLS: the server's certificate is signed by itself, and not trusted");
+            "TLS: the server's certificate is self-signed and not trusted");
   const test::Identity stranger = test::make_authority("stranger");
   const test::Identity strange = test::make_identity({}, &stranger);
   EXPECT_EQ(failure({.identity = &strange, .chain = &stranger}),
             "TLS: the server's certificate comes from an authority that is not trusted");
-  // The same name, another key.
+  // The same name, but another key.
   const test::Identity impostor = test::make_authority("test authority");
   const test::Identity forged = test::make_identity({}, &impostor);
   EXPECT_EQ(failure({.identity = &forged}),
@@ -319,8 +317,7 @@ TEST_F(TlsSessionTest, AChainMayBeLongButNotIncomplete) {
   const test::Identity middle = test::make_authority("middle", &ca);
   const test::Identity leaf = test::make_identity({}, &middle);
   EXPECT_EQ(failure({.identity = &leaf}),
-            "TLS: the server's certificate leads to no trusted authority, or its chain is not "
-            "complete");
+            "TLS: the server's certificate chain leads to no trusted authority or is incomplete");
   MemoryServer peer({.identity = &leaf, .chain = &middle});
   const auto session = start(trusting(ca));
   talk(*session, peer);
@@ -337,7 +334,7 @@ TEST_F(TlsSessionTest, AServerWithoutTlsIsRefused) {
        {"-ERR unknown command\r\n", "ERROR\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n"}) {
     const auto session = start(trusting(ca));
     feed(*session, greeting);
-    EXPECT_EQ(session->failure(), "TLS: what the server sent is not TLS") << greeting;
+    EXPECT_EQ(session->failure(), "TLS: the data from the server is not TLS") << greeting;
   }
 }
 
@@ -367,7 +364,7 @@ TEST_F(TlsSessionTest, AChangedByteEndsTheConnection) {
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   feed(*session, bytes);
   EXPECT_EQ(read_all(*session), "");
-  EXPECT_EQ(session->failure(), "TLS: what the server sent was changed on the way");
+  EXPECT_EQ(session->failure(), "TLS: the data from the server was changed on the way");
 }
 
 TEST_F(TlsSessionTest, RenegotiationIsRefused) {
@@ -375,7 +372,7 @@ TEST_F(TlsSessionTest, RenegotiationIsRefused) {
   const auto session = start(trusting(ca));
   talk(*session, peer);
   ASSERT_EQ(SSL_renegotiate(peer.raw()), 1);
-  SSL_do_handshake(peer.raw());  // asks for it
+  SSL_do_handshake(peer.raw());  // requests the renegotiation
   feed(*session, peer.give());
   EXPECT_EQ(read_all(*session), "");
   const std::string answer = drain(*session);

@@ -42,7 +42,7 @@ class TlsTalkTest : public TlsTest {
     }
     return text;
   }
-  // Until neither has anything to say.
+  // Runs until neither side has anything to send.
   static void talk(TlsSession& session, MemoryServer& peer) {
     for (bool more = true; more;) {
       const std::string up = drain(session);

@@ -1,4 +1,4 @@
-// Sessions that are resumed.
+// Resumed sessions.
 
 #include "socket/tls/tls_tickets.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class TlsTicketsTest : public TlsTalkTest {
  protected:
-  // Connects, and takes what the server gives. Whether the server found a session resumed.
+  // Connects and takes what the server gives. True if the server resumed a session.
   bool connect(const std::shared_ptr<const TlsContext>& context, const std::string& whose,
                Now when) const {
     MemoryServer peer(terms);

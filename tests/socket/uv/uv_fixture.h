@@ -1,6 +1,6 @@
 #pragma once
 
-// A loop and sockets of the test's own, on ports that the kernel chooses.
+// The test's own loop and sockets, on ports that the kernel chooses.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace sheaf::socket {
 
 using namespace std::chrono_literals;
 
-// A listening socket of the test's own; the kernel chooses the port.
+// A listening socket of the test; the kernel chooses the port.
 class Listener {
  public:
   Listener() {
@@ -45,7 +45,7 @@ class Listener {
   std::uint16_t port_ = 0;
 };
 
-// Both sinks of one connection, recording what came.
+// Both sinks of one connection, recording what they receive.
 struct Peer final : StreamSink, DialSink {
   std::unique_ptr<Stream> stream;
   std::string failed;

@@ -1,4 +1,4 @@
-// Connections of the production loop, however it waits for them.
+// Connections of the production loop, with each way of waiting for them.
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 namespace sheaf::socket {
 namespace {
 
-// A connected stream, and the server's end of it.
+// A connected stream and the server's end of it.
 class Connected : public UvLoopTest {
  protected:
   void SetUp() override {
@@ -108,7 +108,7 @@ TEST_P(UvStreamTest, AResetConnectionSaysThatItWasReset) {
   EXPECT_EQ(peer.error, ECONNRESET);
 }
 
-// A server at its limit says why and hangs up, before it has read what we were writing.
+// A server at its limit says why and hangs up before it has read what the client is writing.
 TEST_P(UvStreamTest, LastWordsOfThePeerAreHeardAlthoughWritingFails) {
   ASSERT_EQ(send(server, "too many", 8, MSG_NOSIGNAL), 8);
   close(server);
@@ -127,7 +127,7 @@ TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
   close(server);
 }
 
-// Writing goes on in whichever way the loop waited for the connection before.
+// Writing continues, no matter how the loop waited for the connection before.
 TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
   hear();
   const std::string much(32 << 20, 'x');
@@ -153,7 +153,7 @@ TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
   EXPECT_LE(turns, 3);  // libuv counts in milliseconds, and may wake up a fraction of one too early
 }
 
-// A dial and a second connection do not wait for the connection that always has something.
+// A dial and a second connection do not wait for the connection that is always readable.
 TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
   std::atomic<bool> over = false;
   std::thread talker([&] {
@@ -223,7 +223,7 @@ TEST_P(UvStreamTest, SignalsDoNotKeepADeadlineFromComing) {
 
 using UvReadTest = Connected;
 
-// The price of waiting in the read, and its limit.
+// The price of waiting in a read, and its limit.
 TEST_F(UvReadTest, AWakeIsNoticedAfterTheLongestReadAtMost) {
   loop->wait_by(Wait::read);
   loop->wake();
@@ -232,7 +232,7 @@ TEST_F(UvReadTest, AWakeIsNoticedAfterTheLongestReadAtMost) {
   const auto took = read_monotonic() - start;
   EXPECT_GE(took, longest_read / 2);
   EXPECT_LT(took, 10s);
-  // It is over now.
+  // The wake is over now.
   loop->wait_by(Wait::sleep);
   const Deadline end = read_monotonic() + 50ms;
   int turns = 0;

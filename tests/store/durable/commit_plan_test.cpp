@@ -35,7 +35,7 @@ TEST(CommitPlan, AcknowledgedTellsNothingBeforeTheCommit) {
 TEST(CommitPlan, AGroupWaitsForMoreNoLongerThanTheLastCommitTook) {
   CommitPlan plan(0ms, first_stamp);
   plan.note(true, 1s);
-  EXPECT_TRUE(plan.due(later, 1s, true));  // nothing is known of the disk yet
+  EXPECT_TRUE(plan.due(later, 1s, true));  // the disk's speed is unknown so far
   plan.committed(later, 3ms);
   plan.note(true, 2s);
   plan.note(true, 2s + 2ms);
@@ -86,7 +86,7 @@ TEST(CommitPlan, AfterAFailureItTriesAgainEverySecond) {
   plan.note(true, 1s);
   plan.failed(1s);
   EXPECT_TRUE(plan.broken());
-  EXPECT_TRUE(plan.may_tell(later));  // the engine is frozen: it tells only what is saved
+  EXPECT_TRUE(plan.may_tell(later));  // the frozen engine reports only saved values
   EXPECT_FALSE(plan.due(later, 1s + 999ms, false));
   EXPECT_TRUE(plan.due(later, 2s, true));
   EXPECT_EQ(plan.next(), Deadline(2s));

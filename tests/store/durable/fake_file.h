@@ -1,7 +1,7 @@
 #pragma once
 
-// A store's file in memory. What was committed outlives it; a commit fails when the test says so,
-// and then either nothing has happened or all of it, as with a disk that loses its answer.
+// A store's file in memory. Committed data outlives it. A commit fails when the test says so, and
+// then has done either nothing or everything, like a disk that loses its answer.
 
 #include <expected>
 #include <memory>

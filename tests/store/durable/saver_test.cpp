@@ -1,5 +1,6 @@
-// An engine, its saver and a disk that crashes and fails: what was told is there afterwards, and
-// versions and fences only grow. A failure of the random runs prints the seed that repeats it.
+// An engine, its saver and a disk that crashes and fails. Everything that clients were told is
+// there afterwards, and versions and fences only grow. A failed random run prints the seed that
+// repeats it.
 
 #include "store/durable/saver.h"
 
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 const std::string read_only =
     error_line(protocol::statestore::text_of(protocol::statestore::StoreError::read_only));
 
-// A store with a saver; it crashes when it is destroyed by crash().
+// A store with a saver. Its destruction is a crash.
 class SavedStore {
  public:
   SavedStore(FakeDisk& disk, milliseconds interval, Now now, EngineOptions options = {},
@@ -36,14 +37,14 @@ class SavedStore {
     EXPECT_TRUE(started.has_value());
     saver = std::move(*started);
   }
-  // Kill -9: nothing is written any more.
+  // Like kill -9: nothing is written any more.
   ~SavedStore() {
     const FakeDisk before = disk_;
     saver.reset();
     disk_ = before;
   }
 
-  // Asks, and commits if that is due. Nothing: the answer may not be told.
+  // Asks, and commits if that is due. Returns nothing if the answer must not be sent yet.
   std::optional<Got> ask(const std::vector<std::string>& items, const std::string& fence = "") {
     const Got got = fence.empty() ? store.ask(items) : store.ask(items, fence);
     return settle() ? std::optional(got) : std::nullopt;
@@ -143,7 +144,7 @@ TEST(Saver, ALeaseGoesOnAfterTheRestartAndEndsWhenItWouldHave) {
   EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$-1\r\n");
 }
 
-// The machine has started anew, and its uptime is above the one in the file by now or below it.
+// The machine was restarted, and its uptime is now above or below the one in the file.
 TEST(Saver, ALeaseGoesOnByTheWallClockAfterTheMachineWasStartedAnew) {
   for (const Deadline uptime : {Deadline(20s), begin_of_test.mono + std::chrono::hours(3)}) {
     FakeDisk disk;
@@ -159,7 +160,7 @@ TEST(Saver, ALeaseGoesOnByTheWallClockAfterTheMachineWasStartedAnew) {
   }
 }
 
-// Clients of a store that crashes: what they were told, in order.
+// Clients of a store that crashes, with what they were told, in order.
 class Crashes {
  public:
   explicit Crashes(std::uint64_t seed)
@@ -177,7 +178,7 @@ class Crashes {
   using Value = std::optional<std::string>;  // none: absent
   struct Told {
     Value value;
-    std::vector<Value> possible;  // of later writes that have no answer
+    std::vector<Value> possible;  // by later writes without an answer
   };
 
   void step() {
@@ -214,7 +215,7 @@ class Crashes {
     if (interval_ != 0ms) told_.clear();  // the last moments may be lost
   }
 
-  // A write that was told to have happened has; one without an answer may have.
+  // A write that was acknowledged has happened; one without an answer may have.
   void write() {
     const std::string key = "key" + std::to_string(random_.below(4));
     const bool remove = random_.below(4) == 0;

@@ -1,8 +1,8 @@
-// The power goes at every write of a scripted run, also while the file is being recovered. What a
-// commit has returned is there afterwards, as a whole; a commit that was under way is there as a
-// whole or not at all.
+// The power fails at every write of a scripted run, also during the recovery of the file. A commit
+// that has returned is there afterwards as a whole. A commit that was under way is there as a whole
+// or not at all.
 //
-// SHEAF_CRASH_EVERY=1 takes every write; the suite takes every 5th, with another seed each.
+// SHEAF_CRASH_EVERY=1 tests every write; the suite tests every 5th, each with another seed.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 using test::SavedImage;
 
-// Notes what each commit would leave.
+// Records what each commit would leave.
 class SpiedFile final : public StoreFile {
  public:
   SpiedFile(std::unique_ptr<StoreFile> file, std::vector<SavedImage>& images, std::size_t& done)
@@ -61,7 +61,7 @@ class ScriptedRun {
     images_.emplace_back();
   }
 
-  // How many steps of the disk the whole run takes.
+  // The number of disk steps in the whole run.
   std::uint64_t length() {
     const std::uint64_t before = disk_.steps();
     run();
@@ -73,7 +73,7 @@ class ScriptedRun {
     run();
     ASSERT_TRUE(disk_.dead());
     disk_.reboot(random);
-    if (random.below(2) == 0) {  // once more, during the recovery
+    if (random.below(2) == 0) {  // once more, during recovery
       disk_.crash_after(1 + random.below(20));
       (void)SqliteFile::open("store", CrashingDisk::vfs_name);
       disk_.reboot(random);
@@ -116,7 +116,7 @@ class ScriptedRun {
     }
   }
 
-  // The file is what the last commit left, or the one that was under way.
+  // The file must hold what the last commit left, or the one that was under way.
   void check() {
     auto file = SqliteFile::open("store", CrashingDisk::vfs_name);
     ASSERT_TRUE(file) << file.error();

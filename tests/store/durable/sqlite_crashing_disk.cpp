@@ -196,7 +196,7 @@ void CrashingDisk::reboot(Random& random) {
   }
 }
 
-// What was synchronised, and of what came later the sectors that the seed keeps.
+// Keeps what was synchronised, and those later sectors that the seed chooses.
 void CrashingDisk::lose(File& file, Random& random) {
   std::string left = file.durable;
   for (const auto& [offset, size] : file.written) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A disk in memory for SQLite (a VFS). It keeps what was synchronised. Of all that was written
-// since, a crash keeps some 512-byte sectors and loses others, as the seed says; a file whose name
-// was not synchronised may be gone, and one that was removed may be back.
+// A disk in memory for SQLite (a VFS). It keeps what was synchronised. After a crash, some 512-byte
+// sectors that were written since then are kept and others lost, as the seed decides. A file whose
+// name was not synchronised may be gone, and a removed file may be back.
 //
 // Thread rule: one thread at a time; one disk at a time.
 
@@ -29,15 +29,15 @@ class CrashingDisk {
   CrashingDisk(const CrashingDisk&) = delete;
   CrashingDisk& operator=(const CrashingDisk&) = delete;
 
-  // The power goes after this many further writes, truncations, synchronisations and removals; what
-  // comes then fails.
+  // The power fails after this many further writes, truncations, synchronisations and removals.
+  // Later ones fail.
   void crash_after(std::uint64_t steps) { left_ = steps; }
   bool dead() const { return left_ == 0; }
   std::uint64_t steps() const { return steps_; }
-  // The power is back.
+  // Turns the power on again.
   void reboot(Random& random);
 
-  // For the VFS.
+  // Used by the VFS.
   struct File {
     std::string content;   // as the running process sees it
     std::string durable;   // as it was synchronised
@@ -46,7 +46,7 @@ class CrashingDisk {
     std::vector<std::pair<std::size_t, std::size_t>> written;  // offset, size; since then
   };
   bool step();  // false: the power is off
-  // As the first synchronisation of a new file does, and some removals.
+  // Happens at the first synchronisation of a new file, and at some removals.
   void sync_folder();
   std::shared_ptr<File> find(const std::string& name) const;
   std::shared_ptr<File> make(const std::string& name);

@@ -1,4 +1,4 @@
-// The file itself: what is written is read again, and what is wrong with a file is one sentence at
+// The file itself: what is written is read back, and a faulty file is reported in one sentence at
 // the start.
 
 #include "store/durable/sqlite_file.h"
@@ -172,7 +172,7 @@ TEST_F(SqliteFiles, AFileInUseIsRefused) {
   make();
   Opened first = open();
   EXPECT_EQ(open().error, path_ + " is in use by another store");
-  // The refusal has not taken the first one's lock away.
+  // The refusal has not released the first store's lock.
   EXPECT_EQ(open().error, path_ + " is in use by another store");
   first.saver.reset();
   EXPECT_EQ(open().error, "");
@@ -224,7 +224,7 @@ TEST_F(SqliteFiles, AnEmptyFileIsRefusedBecauseItMayHaveHeldSomething) {
 TEST_F(SqliteFiles, AFileThatOthersMayWriteIsRefused) {
   make();
   chmod(path_.c_str(), 0620);
-  EXPECT_THAT(open().error, EndsWith("may be written by other users; chmod 600 makes it private"));
+  EXPECT_THAT(open().error, EndsWith("is writable by other users; chmod 600 makes it private"));
 }
 
 TEST_F(SqliteFiles, AFileOfAnotherUserIsRefused) {
@@ -251,7 +251,7 @@ TEST_F(SqliteFiles, AMissingFolderIsNamed) {
 TEST_F(SqliteFiles, ATruncatedFileIsRefused) {
   make();
   std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 4096);
-  EXPECT_THAT(open().error, HasSubstr(" is damaged, and a copy of it has to be restored: "));
+  EXPECT_THAT(open().error, HasSubstr(" is damaged; restore a copy of it: "));
 }
 
 TEST_F(SqliteFiles, ATornPageIsRefused) {
@@ -262,7 +262,7 @@ TEST_F(SqliteFiles, ATornPageIsRefused) {
     SCOPED_TRACE(page);
     std::filesystem::copy_file(path_, path_ + ".good");
     overwrite(page * 4096, std::string(512, '\x5a'));
-    EXPECT_THAT(open().error, HasSubstr(" is damaged, and a copy of it has to be restored: "));
+    EXPECT_THAT(open().error, HasSubstr(" is damaged; restore a copy of it: "));
     std::filesystem::rename(path_ + ".good", path_);
   }
 }
@@ -306,7 +306,7 @@ TEST_F(SqliteFiles, AForkedChildLeavesTheFileAlone) {
     opened.store->ask({"SET", "key", "of the child"});
     const bool refused =
         !opened.saver->settle(opened.store->now, false) &&
-        opened.saver->trouble() == path_ + " belongs to the process that opened it";
+        opened.saver->trouble() == path_ + " can be written only by the process that opened it";
     opened.saver.reset();
     _exit(refused ? 0 : 1);
   }

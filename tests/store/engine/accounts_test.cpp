@@ -1,4 +1,4 @@
-// What one account may have: keys, bytes, watches; and what the host has decided before.
+// Limits of one account: keys, bytes, watches; and the gate that the host has chosen.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(EngineAccounts, AnAccountHasAsManyBytesOfKeysAndValuesAsItsQuota) {
   EXPECT_EQ(send(1, {"GET", "key"}), "$4\r\n1234\r\n") << "reads go on";
 }
 
-// A lock that is renewed must not be lost because limits were lowered meanwhile.
+// A renewed lock must not be lost because limits were lowered meanwhile.
 TEST(EngineAccounts, AnAccountAboveItsQuotaMayStillWriteWhatMakesItNoLarger) {
   Owned send;
   EXPECT_EQ(send(1, {"SET", "a", "1234", "NEX", "PX", "1000"}), ok);
@@ -146,7 +146,7 @@ TEST(EngineAccounts, AnUnreadableRequestIsASyntaxErrorWhateverTheHostHasDecided)
   EXPECT_EQ(send(1, {"SET"}, Gate::not_authorized), "-ERR wrong number of arguments\r\n");
 }
 
-// A client that writes as long as it is answered takes its quota, and no more memory than that.
+// A client that writes as long as it gets answers uses its quota, and no more memory than that.
 TEST(EngineAccounts, AMillionKeysOfOneClientAreRefusedWhenItsQuotaIsFull) {
   EngineOptions options;
   options.max_duplicates = 1000;
@@ -168,7 +168,7 @@ TEST(EngineAccounts, AMillionKeysOfOneClientAreRefusedWhenItsQuotaIsFull) {
   EXPECT_EQ(send(2, {"SET", "key", "value"}), ok) << "others are served";
 }
 
-// Random accounts write, remove and let expire: the sums are those of a naive count.
+// Random accounts write, remove and let keys expire. The sums must match a naive count.
 TEST(EngineAccounts, UsageIsWhatACountOfTheKeysSays) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);

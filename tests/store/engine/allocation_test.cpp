@@ -1,4 +1,4 @@
-// A GET in the steady state costs no allocation: counted by replacing operator new in this program.
+// A GET in the steady state allocates nothing. This program replaces operator new to count.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(EngineAllocations, AGetInTheSteadyStateMakesNone) {
   }
   EXPECT_EQ(allocations - before, 0u);
   EXPECT_EQ(bytes, 100 * (value.size() + 9 + 5));
-  // The counter does count.
+  // The counter works.
   store.ask({"GET", "key"});
   EXPECT_GT(allocations - before, 0u);
 }

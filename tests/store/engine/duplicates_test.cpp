@@ -1,4 +1,4 @@
-// The filter of repeated writes: QoS 1 resends and clients that reconnect.
+// The filter for repeated writes: QoS 1 resends, and clients that reconnect.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace sheaf::store {
 namespace {
 
-// The timestamp is part of what makes a request the same one, so it does not follow the clock here.
+// The timestamp is part of a request's identity, so it does not follow the clock here.
 const std::string sent_at = stamp(golden_wall, 0, "CLIENT");
 
 Ask request(const std::vector<std::string>& items, const std::string& correlation = "c1") {

@@ -1,4 +1,4 @@
-// Fencing tokens: exactly as the protocol page says, and the option that closes its hole.
+// Fencing tokens: exactly as the protocol page says, and the option that closes its gap.
 
 #include <gtest/gtest.h>
 
@@ -142,12 +142,12 @@ TEST(EngineFences, TheFenceGoesWithAnExpiredKeyToo) {
 TEST(EngineFences, AnAcceptedTokenIsBelowEveryLaterVersion) {
   Store store;
   const std::string fast =
-      stamp(golden_wall + 50s, 3, "StateStore");  // of a broker whose clock is fast
+      stamp(golden_wall + 50s, 3, "StateStore");  // from a broker whose clock is fast
   store.ask({"SET", "key", "a"}, fast);
   EXPECT_GT(store.ask({"SET", "lock", "me"}).timestamp, fast);
 }
 
-// The page's hole: a holder that has lost its lock writes again once the key was deleted.
+// The page's gap: a holder that has lost its lock can write again once the key was deleted.
 TEST(EngineFences, ByDefaultAStaleHolderWritesAgainAfterADelete) {
   Store store;
   store.ask({"SET", "key", "A"}, token(1));

@@ -1,4 +1,4 @@
-// Payloads and properties of a peer that means harm: an answer each time, and nothing else changes.
+// Payloads and properties from a malicious peer: each gets an answer, and nothing else changes.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What the engine says has changed, and that an engine made of it goes on as if nothing had
-// happened. A failure of the random runs prints the seed that repeats it.
+// The changes that the engine reports. An engine restored from them continues as if nothing had
+// happened. A failed random run prints the seed that repeats it.
 
 #include "store/engine/journal.h"
 
@@ -29,7 +29,7 @@ std::unique_ptr<Store> journalled(const EngineOptions& options = {}) {
   return store;
 }
 
-// The same store after a restart at the same moment.
+// The same store, restarted at the same moment.
 std::unique_ptr<Store> reborn(const SavedImage& image, const Store& before) {
   auto store = std::make_unique<Store>(before.engine.options());
   store->now = before.now;
@@ -232,8 +232,8 @@ TEST(Journal, AFenceStaysWhereItIsAndAlsoOutlivesItsKeyAcrossARestart) {
   EXPECT_TRUE(image.fences.empty());
 }
 
-// Random requests to two stores: one goes on for ever, the other is restarted from what its journal
-// says whenever the die says so. They must never differ.
+// Sends random requests to two stores. One runs on, the other is restarted from its journal at
+// random times. They must never differ.
 class Twins {
  public:
   explicit Twins(std::uint64_t seed) : random_(seed) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The store again, as naively as can be: one map and the rules of the protocol page, read one after
-// the other. The engine is compared with it.
+// The same store, written as simply as possible: one map, and the rules of the protocol page, one
+// after another. The engine is compared with it.
 
 #include <map>
 #include <optional>
@@ -35,7 +35,8 @@ class ModelStore {
 
   explicit ModelStore(Spelling spelling) : page_(spelling == Spelling::page) {}
 
-  // What the engine must answer. Notifications are noted as "client payload timestamp".
+  // Returns the answer that the engine must give. Notifications are recorded as "client payload
+  // timestamp".
   Got execute(const ModelRequest& request, Now now);
   // Expires everything that is due.
   void expire(Now now);

@@ -1,5 +1,5 @@
-// Random requests, clocks that jump and clients that come and go: the engine against the naive
-// model. A failure prints the seed that repeats it.
+// Random requests, clocks that jump, and clients that connect and disconnect: the engine compared
+// with the simple model. A failure prints the seed that repeats it.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ class Duel {
     if (random_.below(300) == 0) store_.now.wall -= milliseconds(random_.below(200'000));
   }
 
-  // Few keys and values, so that requests meet.
+  // Few keys and values, so that requests collide.
   ModelRequest draw() {
     constexpr Verb verbs[] = {Verb::set, Verb::set,  Verb::set,   Verb::get,
                               Verb::del, Verb::vdel, Verb::watch, Verb::stop};
@@ -74,7 +74,7 @@ class Duel {
     return request;
   }
 
-  // Around now, seldom too far ahead.
+  // Near the present time, seldom too far ahead.
   ModelStore::Number number_near_now() {
     const auto wall = static_cast<std::uint64_t>(store_.now.wall.count());
     const std::uint64_t reach = random_.below(30) == 0 ? 70'000 : 50;

@@ -1,4 +1,4 @@
-// Options by name: what is taken, and the one sentence for what is not.
+// Options by name: what is accepted, and the sentence for what is not.
 
 #include <gtest/gtest.h>
 
@@ -65,13 +65,13 @@ TEST(EngineOptions, ARefusalIsOneSentenceAndChangesNothing) {
   EXPECT_EQ(refusal("spelling", "SDK"), "spelling must be sdk or page, not \"SDK\"");
   EXPECT_EQ(refusal("notify", ""), "notify must be push or subscribed, not \"\"");
   EXPECT_EQ(refusal("reply_topics", "all"), "reply_topics must be any or own, not \"all\"");
-  EXPECT_EQ(refusal("max_keys", "0"), "max_keys must be a whole number from 1 on, not \"0\"");
+  EXPECT_EQ(refusal("max_keys", "0"), "max_keys must be a whole number, 1 or more, not \"0\"");
   EXPECT_EQ(refusal("max_watches", "-1"),
-            "max_watches must be a whole number from 0 on, not \"-1\"");
+            "max_watches must be a whole number, 0 or more, not \"-1\"");
   EXPECT_EQ(refusal("max_duplicates", "1.5"),
-            "max_duplicates must be a whole number from 0 on, not \"1.5\"");
+            "max_duplicates must be a whole number, 0 or more, not \"1.5\"");
   EXPECT_EQ(refusal("max_bytes", "1TB"),
-            "max_bytes must be a number of bytes from 1 on, which may end in KiB, MiB or GiB, not "
+            "max_bytes must be a number of bytes, 1 or more, which may end in KiB, MiB or GiB, not "
             "\"1TB\"");
   EXPECT_EQ(refusal("fence_retention", "90"),
             "fence_retention must be a duration from 0s to 8760h, such as 90s, not \"90\"");

@@ -1,4 +1,4 @@
-// What each request does and answers, in the spelling of the SDKs and in that of the page.
+// The effects and answers of each request, in the spelling of the SDKs and in that of the page.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A store with a clock that the test moves, and requests in one line.
+// A store with a clock that the test controls, and requests in one line.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using std::chrono_literals::operator""s;
 
 inline constexpr milliseconds golden_wall{1696374425000};
 
-// What came back, copied out of the engine.
+// The answer, copied out of the engine.
 struct Got {
   Verdict verdict = Verdict::answer;
   std::string payload;
@@ -39,8 +39,8 @@ inline std::ostream& operator<<(std::ostream& out, const Got& got) {
 // An array of bulk strings.
 std::string payload_of(const std::vector<std::string>& items);
 
-// A request with all that the store wants; the test changes what it is about. Optional texts are
-// owned here so that views live.
+// A request with everything that the store requires; a test changes what it is about. Optional
+// texts are owned here, so that views of them remain valid.
 struct Ask {
   std::string payload;
   std::string client_id = "client-id1";
@@ -62,17 +62,17 @@ class Store {
   explicit Store(EngineOptions options = {}) : engine(options) {}
 
   Got send(const Ask& ask);
-  // By client 1, with a fresh correlation and the wall clock as timestamp.
+  // Sent by client 1, with a fresh correlation and the wall clock as timestamp.
   Got ask(const std::vector<std::string>& items) { return send(Ask{.payload = payload_of(items)}); }
   Got ask(const std::vector<std::string>& items, const std::string& fence) {
     return send(Ask{.payload = payload_of(items), .fence = fence});
   }
-  // By another client.
+  // Sent by another client.
   Got ask_as(ClientHandle client, const std::vector<std::string>& items);
 
-  // Time passes, on both clocks.
+  // Lets time pass on both clocks.
   void pass(milliseconds time);
-  // All queued notifications as "client topic-key payload timestamp" parts.
+  // All queued notifications, split into "client topic-key payload timestamp".
   std::vector<Notification> notifications();
 
   Engine engine;
@@ -82,7 +82,7 @@ class Store {
   std::uint64_t requests_ = 0;
 };
 
-// The text of the timestamp at `wall`.
+// The timestamp at `wall`, as text.
 std::string stamp(milliseconds wall, std::uint64_t counter, std::string_view node);
 std::string error_line(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Timestamps: versions that never go back, skew, and wall clocks that step.
+// Timestamps: versions that never go back, clock skew, and wall clocks that step.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(EngineVersions, AreGreaterThanTheRequestsTimestampWhoeverWroteIt) {
   Store store;
   EXPECT_EQ(set_at(store, stamp(golden_wall + 10s, 7, "CLIENT")).timestamp,
             stamp(golden_wall + 10s, 8, node_id));
-  // Of the store's own node, with a counter that is ahead: still greater.
+  // From the store's own node, with a counter that is ahead: still greater.
   EXPECT_EQ(set_at(store, stamp(golden_wall + 20s, 3, node_id)).timestamp,
             stamp(golden_wall + 20s, 4, node_id));
 }
@@ -128,7 +128,7 @@ TEST(EngineClockSteps, AfterALargeStepBackSetIsRefusedUntilTheWallClockHasCaught
   EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, far_ahead);
   EXPECT_EQ(store.ask({"SET", "other", "b"}).payload, far_ahead);
   EXPECT_EQ(store.ask({"SET", "key", "b", "NX"}).payload,
-            far_ahead);  // even if it would not apply
+            far_ahead);  // even if the request would not be applied
   store.pass(3540s - 1ms);
   EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, far_ahead);
   store.pass(1ms);

@@ -153,7 +153,7 @@ TEST(EngineWatches, BeyondTheBoundAWatchIsAQuotaError) {
   store.ask({"KEYNOTIFY", "a"});
   store.ask_as(2, {"KEYNOTIFY", "a"});
   EXPECT_EQ(store.ask({"KEYNOTIFY", "b"}).payload, error_line("the quota has been exceeded"));
-  EXPECT_EQ(store.ask({"KEYNOTIFY", "a"}).payload, "+OK\r\n");  // is there already
+  EXPECT_EQ(store.ask({"KEYNOTIFY", "a"}).payload, "+OK\r\n");  // already watched
   store.ask_as(2, {"KEYNOTIFY", "a", "STOP"});
   EXPECT_EQ(store.ask({"KEYNOTIFY", "b"}).payload, "+OK\r\n");
 }
@@ -181,7 +181,7 @@ TEST(EngineWatches, KeysOfWatchesAreBoundedInBytes) {
   EXPECT_EQ(taken, (64 << 20) / 32'004);
   EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'x')}).payload,
             error_line("the quota has been exceeded"));
-  // What a watch took comes back with its end.
+  // The bytes of a watch are returned when it ends.
   store.ask({"KEYNOTIFY", std::string(32'000, 'k') + "0", "STOP"});
   EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'x')}).payload, "+OK\r\n");
   EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'y')}).payload,

@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 using test::command;
 using test::RawClient;
 
-// A client's loop on whatever thread turns it.
+// A client's loop, on whatever thread runs it.
 class Lane {
  public:
-  // Turns until `done`; false after a minute.
+  // Runs the loop until `done`. False after a minute.
   bool run(const std::function<bool()>& done) {
     const Deadline end = read_monotonic() + 60s;
     while (!done()) {

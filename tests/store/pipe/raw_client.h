@@ -1,7 +1,7 @@
 #pragma once
 
-// A hand-written MQTT client of a state store, over any dialer: what sessions do, but with every
-// packet in the open.
+// A hand-written MQTT client of a state store, over any dialer. It does what sessions do, but shows
+// every packet.
 //
 // Thread rule: belongs to one loop.
 
@@ -29,7 +29,7 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
   void dial(socket::Dialer& dialer, const socket::Endpoint& endpoint, Deadline deadline) {
     dial_ = dialer.dial(endpoint, deadline, *this, *this);
   }
-  // Drops the connection without a word.
+  // Drops the connection without DISCONNECT.
   void leave() {
     dial_.reset();
     stream_.reset();
@@ -61,7 +61,7 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
   std::vector<std::pair<std::string, std::string>> notifications;  // topic, payload
   std::vector<mqtt5::ReasonCode> acknowledged;
   std::size_t largest_space = 64 * 1024;
-  std::function<void()> on_publish;        // after one has been noted
+  std::function<void()> on_publish;        // after one has been recorded
   std::function<void()> on_event = [] {};  // before each call of a sink: the turn need not wait
 
  private:
@@ -139,7 +139,7 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
   bool published_ = false;
 };
 
-// A command as the protocol page writes it: an array of bulk strings.
+// A command as the protocol page shows it: an array of bulk strings.
 inline std::string command(const std::vector<std::string_view>& parts) {
   std::string out = "*" + std::to_string(parts.size()) + "\r\n";
   for (const std::string_view part : parts) {

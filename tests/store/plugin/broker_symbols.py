@@ -1,7 +1,7 @@
-"""Which functions the plugin takes from its broker, beside those that brokers export.
+"""Checks the functions that the plugin takes from its broker against those that brokers export.
 
-broker_symbols/VERSION.txt lists what Mosquitto VERSION exports, as its build in Debian has it;
-optional.txt lists functions that the plugin does without where they are missing.
+broker_symbols/VERSION.txt lists what Mosquitto VERSION exports, as Debian builds it; optional.txt
+lists functions that the plugin can do without.
 
     broker_symbols.py NM FOLDER module FILE    each release exports what the plugin FILE takes
     broker_symbols.py NM FOLDER broker FILE    the list of the broker FILE is what it exports

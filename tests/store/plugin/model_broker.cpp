@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-// What a broker has behind the type that plugins see.
+// A broker's own definition of the type that plugins see.
 struct mosquitto {};
 
 namespace sheaf::test {
@@ -20,7 +20,7 @@ ModelBroker* current = nullptr;
 std::set<void*> book;
 ::mosquitto client;
 
-// As Mosquitto has it.
+// The layout in Mosquitto.
 struct Text {
   char* data;
   std::uint16_t size;
@@ -35,7 +35,7 @@ struct Node {
   std::int32_t identifier;
   bool client_generated;
 };
-// As no Mosquitto has it.
+// A layout that no Mosquitto has.
 struct OtherNode {
   std::int64_t identifier;
   std::uint64_t sizes[2];
@@ -277,7 +277,7 @@ int add(mosquitto_property** list, const Property& property) {
 }  // namespace
 }  // namespace sheaf::test
 
-// The functions, as the module finds them.
+// The functions as the module finds them.
 #define SHEAF_EXPORTED extern "C" __attribute__((visibility("default")))
 using sheaf::test::current;
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// As much of Mosquitto as its plugin sees, inside a test: it loads a plugin, hands messages to it,
-// and keeps a book of every allocation, so that what is freed twice or never is found at once. What
-// differs between releases of the broker is an option.
+// As much of Mosquitto as its plugin sees, inside a test. It loads a plugin, hands messages to it,
+// and records every allocation, so that memory that is freed twice or never is detected at once.
+// Differences between releases of the broker are options.
 //
 // Thread rule: one thread; one ModelBroker at a time.
 
@@ -16,8 +16,8 @@
 
 namespace sheaf::test {
 
-// Who frees the topic and the properties that a callback has replaced. A payload that was replaced
-// is freed by every release.
+// Which side frees the topic and the properties that a callback has replaced. Every release frees a
+// replaced payload.
 enum class Replaced : std::uint8_t {
   left_alone,      // up to 2.0.14
   freed_by_broker  // from 2.0.15 on
@@ -25,7 +25,7 @@ enum class Replaced : std::uint8_t {
 
 struct ModelOptions {
   Replaced replaced = Replaced::freed_by_broker;
-  bool other_form = false;     // nodes of properties have another form than Mosquitto's
+  bool other_form = false;     // property nodes differ from Mosquitto's
   bool null_if_empty = false;  // an empty text has no memory, as in 2.1
   bool offline_event = false;  // 2.1: MOSQ_EVT_CLIENT_OFFLINE can be registered
 };
@@ -52,29 +52,30 @@ class ModelBroker {
   ModelBroker(const ModelBroker&) = delete;
   ModelBroker& operator=(const ModelBroker&) = delete;
 
-  // Loads a module and starts it. What mosquitto_plugin_version returned, and the code of its init
-  // if that was 5.
+  // Loads a module and starts it. Returns the result of mosquitto_plugin_version and, if that was
+  // 5, the code of its init function.
   struct Started {
     int version = 0;
     int code = 0;
   };
   Started load(const std::string& module, std::vector<int> versions = {5, 4, 3, 2});
-  // Ends and unloads it.
+  // Stops the module and unloads it.
   void unload();
 
-  // A message of the client; what is left of it for subscribers, or nothing if a callback refused.
+  // Publishes a message of the client. Returns what remains of it for subscribers; nothing if a
+  // callback refused it.
   std::optional<ModelMessage> publish(const ModelMessage& message);
   void tick();
-  // The connection ends; with `event` as the broker says it.
+  // Ends the connection, and reports that with `event`.
   void end_connection(int event = MOSQ_EVT_DISCONNECT);
 
-  // What the plugin has published since the last call, in order.
+  // The messages that the plugin has published since the last call, in order.
   std::vector<ModelMessage> answers();
-  // Lines that it has logged.
+  // The lines that the plugin has logged.
   const std::vector<std::string>& log() const { return log_; }
-  // What was freed though it was not allocated, one sentence each.
+  // One sentence for each free of memory that was not allocated.
   const std::vector<std::string>& faults() const { return faults_; }
-  // Allocations that nobody has freed.
+  // The number of allocations that were not freed.
   std::size_t live() const;
 
   // The broker's side of the functions that plugins call.

@@ -1,4 +1,4 @@
-// The plugin beside brokers that differ in what they free, in how they keep properties and in what
+// The plugin in brokers that differ in what they free, in how they store properties, and in what
 // they offer.
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "store/plugin/sink.h"
 #include "tests/store/plugin/model_broker.h"
 
-// Set by CMake: SHEAF_TEST_PLUGIN, and SHEAF_TEST_PLANTED_PLUGIN, in which a bug is planted.
+// CMake sets SHEAF_TEST_PLUGIN, and SHEAF_TEST_PLANTED_PLUGIN, which has a planted bug.
 
 namespace sheaf::test {
 namespace {
@@ -32,7 +32,7 @@ Property user(std::string name, std::string value) {
   return {MQTT_PROP_USER_PROPERTY, std::move(value), std::move(name)};
 }
 
-// Of a client whose clock is far behind; a SET has to have one.
+// From a client whose clock is slow. A SET must have one.
 Property timestamp() { return user("__ts", "001700000000000:00000:tester"); }
 
 ModelMessage request(std::string payload,
@@ -51,7 +51,7 @@ void load(ModelBroker& broker, const std::string& module = SHEAF_TEST_PLUGIN) {
   ASSERT_EQ(started.code, MOSQ_ERR_SUCCESS) << testing::PrintToString(broker.log());
 }
 
-// Every order of properties, requests that are answered, dropped and refused, and other messages.
+// Properties in every order, requests that are answered, dropped and refused, and other messages.
 std::vector<ModelMessage> messages_of_all_kinds() {
   const std::vector<std::vector<Property>> lists = {
       {correlation, response_topic},
@@ -130,7 +130,7 @@ TEST_P(PluginOwnership, OtherMessagesStayAsTheyAre) {
   EXPECT_TRUE(routed->retain);
 }
 
-// The test of the tests: a free of what the broker frees is seen, and just there.
+// Tests the test: a free of what the broker frees is detected, and only in that release.
 TEST_P(PluginOwnership, APlantedFreeOfTheTopicIsFoundWhereTheBrokerFreesIt) {
   ModelBroker broker({.replaced = GetParam()});
   load(broker, SHEAF_TEST_PLANTED_PLUGIN);
@@ -212,7 +212,7 @@ TEST(PluginStart, TheEndOfAConnectionWhoseSessionLivesOnEndsItsWatchesIn21) {
   broker.publish(change);
   EXPECT_EQ(broker.answers().size(), 3u);  // two answers and a notification
   broker.end_connection(store::plugin::event_client_offline);
-  change.properties[0].value = "another";  // not the same request once more
+  change.properties[0].value = "another";  // so it is not a repeated request
   broker.publish(change);
   EXPECT_EQ(broker.answers().size(), 1u);
 }

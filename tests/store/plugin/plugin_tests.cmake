@@ -1,11 +1,11 @@
-# The plugin beside models of brokers, and the functions that it takes from real ones. Needs the
-# plugin, and no broker.
+# The plugin in models of brokers, and the functions that it takes from real ones. Needs the plugin,
+# but no broker.
 if(NOT TARGET sheaf_statestore)
   return()
 endif()
 
-# A copy of the plugin that frees a topic which the broker frees, and calls a function which not all
-# brokers export: both must be found.
+# A copy of the plugin that frees a topic which the broker frees, and calls a function that not all
+# brokers export. Both must be found.
 file(READ "${PROJECT_SOURCE_DIR}/store/plugin/broker_host.cpp" source)
 set(rule "  sink_topic.copy(event.topic, sink_topic.size());\n")
 string(REPLACE "${rule}" "  mosquitto_free(event.topic);
@@ -37,7 +37,7 @@ target_compile_definitions(test_store_plugin PRIVATE
   "SHEAF_TEST_PLANTED_PLUGIN=\"$<TARGET_FILE:sheaf_planted_statestore>\"")
 add_dependencies(test_store_plugin sheaf_statestore sheaf_planted_statestore)
 
-# What the plugin takes from a broker, each supported release exports.
+# Each supported release must export what the plugin takes from a broker.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 if(Python3_FOUND)
   set(check "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/store/plugin/broker_symbols.py"

@@ -1,4 +1,4 @@
-// Rates, accounts that come and go, and the log of refusals; in a time that the test moves.
+// Rates, accounts that appear and disappear, and the log of refusals, in virtual time.
 
 #include "store/rights/accounts.h"
 
@@ -39,7 +39,7 @@ TEST(RateLimiter, WithoutALimitEverythingPasses) {
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limiter.take(unlimited, start));
 }
 
-// In no span of time of any length more than the rate allows, and a steady stream at the rate all.
+// In any span of time no more requests than the rate allows, and at a steady rate all of them.
 TEST(RateLimiter, NoSpanOfTimeHasMoreThanItsShare) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
@@ -122,7 +122,7 @@ TEST(Accounts, OneThatHasSomethingInTheStoreIsKept) {
   EXPECT_EQ(accounts.size(), 0u);
 }
 
-// A client that comes again and again, each time with another ID.
+// A client that connects again and again, each time with another ID.
 TEST(Accounts, ThoseThatComeAndGoLeaveNothing) {
   const Engine engine{EngineOptions()};
   Accounts accounts(1);

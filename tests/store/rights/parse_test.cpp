@@ -1,4 +1,4 @@
-// Documents that are refused, each with one sentence that names the place.
+// Refused documents, each with one sentence that names the place.
 
 #include <gtest/gtest.h>
 
@@ -26,12 +26,13 @@ TEST(RightsDocument, WhatIsNoJsonIsRefusedWithItsPlace) {
 }
 
 TEST(RightsDocument, FieldsThatThereAreNotAreRefused) {
-  EXPECT_EQ(refusal(R"({"user":{}})"), "user is no field here (users, clients and everybody are)");
+  EXPECT_EQ(refusal(R"({"user":{}})"),
+            "user is not a field here (users, clients and everybody are)");
   EXPECT_EQ(refusal(R"({"users":{"ann":{"rights":{}}}})"),
-            "users.ann.rights is no field here (keys and limits are)");
+            "users.ann.rights is not a field here (keys and limits are)");
   EXPECT_EQ(refusal(R"({"everybody":{"limits":{"requests":1}}})"),
-            "everybody.limits.requests is no limit (keys, bytes, watches and requests_per_second "
-            "are)");
+            "everybody.limits.requests is not a limit (keys, bytes, watches and "
+            "requests_per_second are)");
 }
 
 TEST(RightsDocument, UsersPatternsAndRightsThatAreGivenTwiceAreRefused) {
@@ -77,11 +78,11 @@ TEST(RightsDocument, LimitsAreNumbers) {
     return refusal(R"({"everybody":{"limits":)" + text + "}}");
   };
   EXPECT_EQ(limit("1"), "everybody.limits must be an object of limits");
-  EXPECT_EQ(limit(R"({"keys":-1})"), "everybody.limits.keys must be a whole number from 0 on");
+  EXPECT_EQ(limit(R"({"keys":-1})"), "everybody.limits.keys must be a whole number, 0 or more");
   EXPECT_EQ(limit(R"({"watches":1.5})"),
-            "everybody.limits.watches must be a whole number from 0 on");
+            "everybody.limits.watches must be a whole number, 0 or more");
   EXPECT_EQ(limit(R"({"bytes":"16MB"})"),
-            "everybody.limits.bytes must be a number of bytes, as 1000 or \"16MiB\"");
+            "everybody.limits.bytes must be a number of bytes, such as 1000 or \"16MiB\"");
   for (const std::string number : {"0", "1000001", "\"5\""}) {
     EXPECT_EQ(limit(R"({"requests_per_second":)" + number + "}"),
               "everybody.limits.requests_per_second must be a whole number from 1 to 1000000");

@@ -1,4 +1,4 @@
-// Who may do what: decisions of documents that are right.
+// Decisions of valid documents about users and clients.
 
 #include "store/rights/rights.h"
 
@@ -114,7 +114,7 @@ TEST(Rights, EachVerbNeedsItsRight) {
   EXPECT_EQ(key_of(wire::Request(wire::VdelRequest{"k", "v"})), "k");
 }
 
-// Random patterns over few letters: the maps find what a plain comparison finds.
+// Random patterns over few letters. The maps must find what a plain comparison finds.
 TEST(Rights, DecisionsAreThoseOfAPlainComparison) {
   constexpr std::string_view words[] = {"read", "write", "watch", "lock"};
   constexpr Right all[] = {Right::read, Right::write, Right::watch, Right::lock};

@@ -1,4 +1,4 @@
-// The sample file and the one in the page are right, and mean what they look like.
+// The sample file and the one in the page are valid, and mean what they appear to.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The whole server: sessions, engine and what passes between clients, as bytes.
+// The whole server, as bytes: sessions, engine, and messages between clients.
 
 #include "store/server/host.h"
 
@@ -42,7 +42,7 @@ class HostClient {
   void send(std::string_view input) {
     feed(*connection_, input, at(now_), SIZE_MAX, [] {});
   }
-  // Reads what there is; the publishes, all else goes to `control`.
+  // Reads what is there. Returns the publishes; all else is added to `control`.
   std::vector<mqtt5::Publish> read() {
     received_.clear();
     for (bool more = true; more;) {
@@ -66,7 +66,7 @@ class HostClient {
     return all;
   }
 
-  // Request properties with a timestamp of this moment.
+  // Request properties with the present time as timestamp.
   std::string request_properties(std::string_view response_topic, std::string_view correlation) {
     return properties([&](auto& p) {
       p.text(PropertyId::response_topic, response_topic);
@@ -78,7 +78,7 @@ class HostClient {
     send(publish(1, next_id_++, statestore::request_topic, command(arguments),
                  request_properties("clients/" + id_ + "/r", correlation)));
   }
-  // Asks and returns the answer's payload; other publishes go to `others`.
+  // Asks, and returns the answer's payload. Other publishes are added to `others`.
   std::string ask(std::initializer_list<std::string_view> arguments) {
     const std::string correlation = "correlation" + std::to_string(next_id_);
     request(arguments, correlation);
@@ -350,7 +350,7 @@ TEST(Host, ChecksUserAndPassword) {
   EXPECT_EQ(try_connect(std::nullopt, std::nullopt), ReasonCode::bad_user_name_or_password);
 }
 
-// A connection of client "c" with these properties of authentication, and what it was told.
+// A connection of client "c" with these authentication properties, and the server's answers.
 struct Authenticated {
   Authenticated(Host& host, std::string_view method, std::string_view token)
       : connection(host.connect(at(0))) {
@@ -512,7 +512,7 @@ TEST(Host, RefusesAWatchThatNoTopicCanName) {
   EXPECT_TRUE(client.payloads().empty());
 }
 
-// Two clients; one of them sends damaged bytes. The other must not notice.
+// Two clients, one of which sends damaged bytes. The other must not notice.
 TEST(Host, DamagedConversationsHurtOnlyTheirSender) {
   Host host{HostOptions{}};
   HostClient good(host, "good");

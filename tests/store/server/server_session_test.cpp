@@ -21,8 +21,8 @@ using mqtt5::PropertyId;
 using mqtt5::ReasonCode;
 using testing::ElementsAre;
 
-// A session whose host accepts every client and acknowledges every publish with 0x00, and writes
-// the events down.
+// A session whose host accepts every client, acknowledges every publish with 0x00, and records the
+// events.
 struct Peer {
   explicit Peer(SessionLimits limits = {}) : session(limits, at(0)) {}
 
@@ -68,7 +68,7 @@ struct Peer {
   std::string_view left;
 };
 
-// A peer that is connected and has read its CONNACK.
+// A connected peer that has read its CONNACK.
 struct Connected : Peer {
   explicit Connected(SessionLimits limits = {}, std::uint16_t keep_alive = 0,
                      std::string_view raw_properties = {})
@@ -135,7 +135,7 @@ TEST(ServerSession, RefusesWithAReasonAndCloses) {
   EXPECT_EQ(connack->code, ReasonCode::bad_user_name_or_password);
   EXPECT_EQ(connack->properties.reason_string, "wrong user name or password");
   EXPECT_TRUE(session.closed());
-  EXPECT_FALSE(session.poll_event(event));  // nobody was there, so nobody ended
+  EXPECT_FALSE(session.poll_event(event));  // no client was there, so none ended
 }
 
 TEST(ServerSession, GivesTheSameEventsAndBytesHoweverTheInputIsCut) {
@@ -267,7 +267,7 @@ TEST(ServerSession, DiscardsWhatIsAboveTheClientsMaximumPacketSize) {
   EXPECT_EQ(peer.deliver(1, "t", std::string(51 - overhead, 'p')),
             ServerSession::Delivery::discarded);
   EXPECT_EQ(peer.output(), "");
-  // The reason string is left out when DISCONNECT would be too long with it (section 3.14.2.2.3).
+  // The reason string is omitted if it would make DISCONNECT too long (section 3.14.2.2.3).
   const std::string long_text(100, 'x');
   peer.session.disconnect(ReasonCode::administrative_action, long_text);
   EXPECT_EQ(peer.output(), "\xE0\x02\x98" + std::string(1, '\0'));
@@ -473,7 +473,7 @@ TEST(ServerSession, AnnouncedLengthsAloneCostNoMemory) {
   EXPECT_TRUE(peer.session.open());
 }
 
-// Any bytes: no crash, every output is whole packets, and after the end there is no event.
+// For any bytes: no crash, every output is whole packets, and no event comes after the end.
 TEST(ServerSession, SurvivesMutationsOfAConversation) {
   const std::string raw = properties([](auto& p) {
     p.text(PropertyId::response_topic, "clients/c/r");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Client packets as bytes, and a reader for what a server sends back.
+// Client packets as bytes, and a reader for what a server sends.
 //
 // Thread rule: one thread at a time.
 
@@ -92,7 +92,7 @@ inline std::string puback(std::uint16_t id) {
   return bytes(packet);
 }
 
-// Gives all of `input` to a session or connection in pieces of `piece` bytes. `after` runs after
+// Gives all of `input` to a session or connection in pieces of `piece` bytes. Calls `after` after
 // each piece. Returns what was not taken.
 template <class Session, class After>
 std::string_view feed(Session& session, std::string_view input, Now now, std::size_t piece,
@@ -109,7 +109,7 @@ std::string_view feed(Session& session, std::string_view input, Now now, std::si
   return input;
 }
 
-// All output there is, taken in pieces of `piece` bytes.
+// Takes all output, in pieces of `piece` bytes.
 template <class Session>
 std::string take(Session& session, Now now, std::size_t piece = SIZE_MAX) {
   std::string out;
@@ -122,7 +122,7 @@ std::string take(Session& session, Now now, std::size_t piece = SIZE_MAX) {
   }
 }
 
-// The packets of a byte stream, each with its bytes. A cut last one is left out.
+// The packets of a byte stream, each with its bytes. An incomplete last one is omitted.
 struct Packet {
   mqtt5::Frame frame;
   std::string bytes;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::nanoseconds shortest_step = std::chrono::microseconds(1);
 
-// The longest run of slots that a node attributes to itself.
+// The longest run of slots that the node claims.
 std::optional<SlotRange> longest_range(const ClusterView& view) {
   std::optional<SlotRange> longest;
   std::size_t begin = 0;

@@ -1,13 +1,13 @@
 #pragma once
 
-// ClusterChanges: migrations and failovers of a model cluster that go on step by step while time
+// ClusterChanges: migrations and failovers of a model cluster that proceed step by step as time
 // passes.
 //
 // | state     | does                                                     | next                 |
 // |-----------|----------------------------------------------------------|----------------------|
 // | importing | the target imports the slot                              | migrating            |
 // | migrating | the source's slot migrates                               | keys                 |
-// | keys      | one key moves; none is left:                             | keys; target         |
+// | keys      | one key moves; no key is left:                           | keys; target         |
 // | target    | the target owns the slot, with a new epoch               | source               |
 // | source    | the source has given it up; of the last slot: over       | importing; over      |
 // | giving    | the source attributes all slots to the target            | taking               |
@@ -18,11 +18,11 @@
 // Between giving and taking, and between yielding and promoting, two nodes redirect to each other.
 // A step waits while a node that it needs is stopped; a failover does not need its primary.
 //
-// A change begins best when ModelCluster::settled() holds: an operator does not migrate to a node
-// that is about to be replaced either.
+// Begin a change only when ModelCluster::settled() holds. An operator would not migrate to a node
+// that is about to be replaced, either.
 //
 // A migration slot by slot is abandoned if one of its nodes loses its slots or its role meanwhile:
-// what has moved of the current slot goes back. Until then such a key reads as absent, as it does
+// the keys of the current slot that have moved go back. Until then such a key reads as absent, as
 // on real servers.
 //
 // Thread rule: one thread at a time.
@@ -36,7 +36,7 @@ namespace sheaf::test::resp_model {
 
 struct ChangePace {
   std::chrono::nanoseconds step = std::chrono::milliseconds(1);  // between steps
-  std::chrono::nanoseconds gap = std::chrono::milliseconds(5);   // from one node's end to the other
+  std::chrono::nanoseconds gap = std::chrono::milliseconds(5);   // between the ends of two nodes
 };
 
 class ClusterChanges {
@@ -44,14 +44,14 @@ class ClusterChanges {
   // `cluster` outlives it.
   explicit ClusterChanges(ModelCluster& cluster) : cluster_(cluster) {}
 
-  // Slot by slot and key by key, as Redis and Garnet migrate.
+  // Migrates slot by slot and key by key, as Redis and Garnet do.
   void migrate(SlotRange slots, NodeNumber source, NodeNumber target, ChangePace pace,
                Deadline now);
-  // All at once, as Valkey 9 migrates.
+  // Migrates all slots at once, as Valkey 9 does.
   void flip(SlotRange slots, NodeNumber source, NodeNumber target, ChangePace pace, Deadline now);
   void fail_over(NodeNumber replica, ChangePace pace, Deadline now);
-  // Each primary with slots gives the upper half of its longest range to a new primary: one for
-  // each of `newcomers`, which have joined and have no slots.
+  // Each primary with slots gives the upper half of its longest range to a new primary. There is
+  // one for each in `newcomers`, which have joined and have no slots.
   void share(const std::vector<NodeNumber>& newcomers, bool all_at_once, ChangePace pace,
              Deadline now);
 
@@ -74,7 +74,7 @@ class ClusterChanges {
   };
   struct Change {
     State state = State::over;
-    SlotRange slots{};  // still to be done
+    SlotRange slots{};  // slots still to be moved
     NodeNumber source = nobody;
     NodeNumber target = nobody;
     ChangePace pace{};

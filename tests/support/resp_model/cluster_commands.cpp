@@ -17,7 +17,7 @@ struct OwnedRange {
   NodeNumber owner = nobody;
 };
 
-// What belongs to somebody, in the order of slots.
+// All ranges with an owner, in the order of slots.
 std::vector<OwnedRange> ranges_of(const ClusterView& view) {
   std::vector<OwnedRange> ranges;
   for (std::size_t i = 0; i < slot_count; ++i) {
@@ -71,7 +71,7 @@ std::string line_of(NodeNumber node, const ClusterView& view, const std::vector<
   return line;
 }
 
-// The answering node comes first, as on Garnet; Redis has no order.
+// The answering node comes first, as on Garnet; Redis defines no order.
 std::string nodes_text(const ClusterView& view, const Dialect& dialect) {
   const std::vector<OwnedRange> ranges = ranges_of(view);
   std::string text = line_of(view.self(), view, ranges, dialect) + "\n";

@@ -1,6 +1,6 @@
 #pragma once
 
-// The replies of one node to CLUSTER and INFO, out of its view.
+// The replies of one node to CLUSTER and INFO, made from its view.
 //
 // Thread rule: pure functions; any thread.
 // Pure: no socket, clock, entropy, thread or callback.

@@ -1,12 +1,12 @@
 #pragma once
 
-// ClusterView: what one node of a model cluster believes about all of them. Nodes learn of changes
-// by gossip, so their views differ for a while after each.
+// ClusterView: what one node of a model cluster believes about all nodes. Nodes learn of changes by
+// gossip, so their views differ for a while after each change.
 //
-// A node says about itself where it is, which role it has and which slots it serves, with an epoch;
-// that is its NodeEntry. Others take from it what Redis takes: a slot changes hands only by the
-// claim of a primary whose epoch is above that of the owner known so far. The states of a migration
-// are never gossiped.
+// A node reports its address, its role and the slots that it serves, with an epoch; that is its
+// NodeEntry. Other nodes accept from it what Redis accepts: a slot changes hands only if a primary
+// claims it whose epoch is above that of the owner known so far. The states of a migration are
+// never gossiped.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -23,12 +23,12 @@
 
 namespace sheaf::test::resp_model {
 
-using NodeNumber = std::uint32_t;  // the place in the cluster; nodes keep it for ever
+using NodeNumber = std::uint32_t;  // the place in the cluster; nodes keep it forever
 inline constexpr NodeNumber nobody = 0xffff'ffff;
 
 struct SlotRange {
   Slot first = 0;
-  Slot last = 0;  // of it, too
+  Slot last = 0;  // included
 };
 
 struct NodeAddress {
@@ -48,10 +48,10 @@ struct NodeEntry {
   bool is_replica() const { return primary != nobody; }
 };
 
-// What a node gossips about itself.
+// A node's gossip about itself.
 struct Announcement {
   NodeEntry entry;
-  SlotSet slots;  // none of a replica
+  SlotSet slots;  // empty for a replica
 };
 
 class ClusterView {
@@ -61,17 +61,17 @@ class ClusterView {
   NodeNumber self() const { return self_; }
   const NodeEntry& own() const { return *entries_[self_]; }
   bool knows(NodeNumber node) const { return node < entries_.size() && entries_[node]; }
-  // Of a known one.
+  // The node must be known.
   const NodeEntry& entry(NodeNumber node) const { return *entries_[node]; }
-  NodeNumber size() const { return static_cast<NodeNumber>(entries_.size()); }  // of all numbers
+  NodeNumber size() const { return static_cast<NodeNumber>(entries_.size()); }  // gaps included
   NodeNumber owner(Slot slot) const { return owners_[slot]; }
   std::size_t slots_of(NodeNumber node) const { return owned_by(node).size(); }
   std::uint64_t highest_epoch() const;
-  // Slots on their way, by the number of the other node.
+  // Migrating slots, with the number of the other node.
   const std::map<Slot, NodeNumber>& migrating() const { return migrating_; }
   const std::map<Slot, NodeNumber>& importing() const { return importing_; }
 
-  // ---- changes that the node makes by itself
+  // ---- changes that the node makes on its own
   void set_owner(Slot slot, NodeNumber owner);  // ends the slot's migration here
   void set_migrating(Slot slot, NodeNumber target) { migrating_[slot] = target; }
   void set_importing(Slot slot, NodeNumber source) { importing_[slot] = source; }
@@ -83,11 +83,12 @@ class ClusterView {
 
   // ---- gossip
   Announcement announcement() const;
-  // `forgets`: a slot that its owner claims no more belongs to nobody until another claims it, as
-  // in Garnet; else to that owner, as in Redis. A replica forgets nothing of its primary. What a
-  // primary had that becomes a replica belongs to nobody in Redis, and stays with it in Garnet.
+  // `forgets`: a slot that its owner no longer claims has no owner until another node claims it, as
+  // in Garnet. Otherwise it stays with that owner, as in Redis. A replica forgets nothing about its
+  // primary. When a primary becomes a replica, its slots have no owner in Redis and stay with it in
+  // Garnet.
   void hear(NodeNumber from, const Announcement& said, bool forgets);
-  // All that another view knows, for a node that joins.
+  // Copies everything that another view knows, for a node that joins.
   void copy(const ClusterView& other);
 
  private:
@@ -101,7 +102,7 @@ class ClusterView {
   NodeNumber self_;
   std::vector<std::optional<NodeEntry>> entries_;
   std::vector<NodeNumber> owners_;       // by slot
-  std::map<NodeNumber, SlotSet> owned_;  // the same, by owner; nobody counts as one
+  std::map<NodeNumber, SlotSet> owned_;  // the same, by owner; `nobody` counts as one
   std::map<Slot, NodeNumber> migrating_;
   std::map<Slot, NodeNumber> importing_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 // CommandParser: a server's reader of commands. A command is an array of bulk strings; it may come
-// in pieces of any size. What a live server would read as an inline command is broken here, for no
-// client of ours may send one.
+// in pieces of any size. An inline command, which a live server would read, is broken here, since
+// our clients must not send one.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,19 +22,20 @@ class CommandParser {
   enum class Progress : std::uint8_t { need_input, complete, broken };
 
   void append(std::string_view bytes) { bytes_ += bytes; }
-  // The next command: words(). Broken: error() is the reply, and the connection is to be closed.
+  // Reads the next command into words(). If it is broken, error() is the reply and the connection
+  // must be closed.
   Progress next();
 
   const Words& words() const { return words_; }
   const std::string& error() const { return error_; }
 
  private:
-  // The line at `at_`, which moves after it; nothing if it is not complete.
+  // The line at `at_`, which then moves past it; nothing if the line is incomplete.
   std::optional<std::string_view> line();
   Progress fail(std::string text);
 
   std::string bytes_;
-  std::size_t at_ = 0;  // in the command that is being read
+  std::size_t at_ = 0;  // in the command being read
   Words words_;
   std::string error_;
 };

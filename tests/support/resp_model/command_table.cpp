@@ -61,7 +61,7 @@ const CommandSpec* find_command(std::string_view name, const Dialect& dialect) {
   if (wanted == "hello" && !dialect.has_hello) return nullptr;
   const bool of_transactions = wanted == "watch" || wanted == "unwatch" || wanted == "multi" ||
                                wanted == "exec" || wanted == "discard";
-  if (of_transactions && !dialect.is_garnet()) return nullptr;  // where the rules are others
+  if (of_transactions && !dialect.is_garnet()) return nullptr;  // their rules differ
   const auto* found = std::ranges::find(table, wanted, &CommandSpec::name);
   return found == std::end(table) ? nullptr : found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The commands that a model server knows, and what every server checks before it runs one.
+// The commands that a model server knows, and the checks that every server makes before it runs
+// one.
 //
 // Thread rule: pure functions; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,11 +18,11 @@
 namespace sheaf::test::resp_model {
 
 enum class CommandGroup : std::uint8_t { data, cluster, connection };
-enum class CommandKeys : std::uint8_t { none, first, all };  // of its words after the name
+enum class CommandKeys : std::uint8_t { none, first, all };  // which words after the name are keys
 
 struct CommandSpec {
   std::string_view name;  // in lower case
-  int arity = 0;          // words, the name included; negative: at least so many
+  int arity = 0;          // words, including the name; negative: at least this many
   CommandGroup group = CommandGroup::data;
   CommandKeys keys = CommandKeys::none;
   bool write = false;
@@ -29,9 +30,9 @@ struct CommandSpec {
   bool before_login = false;
 };
 
-// In lower case.
+// The text in lower case.
 std::string lower(std::string_view text);
-// Null if there is none.
+// Null if there is no such command.
 const CommandSpec* find_command(std::string_view name, const Dialect& dialect);
 bool arity_fits(const CommandSpec& spec, const Words& words);
 std::vector<std::string> keys_of(const CommandSpec& spec, const Words& words);

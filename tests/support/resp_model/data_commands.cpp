@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view syntax_error = "ERR syntax error";
 constexpr std::string_view not_integer = "ERR value is not an integer or out of range";
 
-// Lifetimes above this, about 146 years, last for ever.
+// Longer lifetimes, about 146 years, last forever.
 constexpr std::int64_t longest_ms = std::numeric_limits<std::int64_t>::max() / 2 / 1'000'000;
 
 std::string bad_expiry(std::string_view command) {
@@ -62,7 +62,7 @@ std::optional<Options> parse_options(const Words& words, std::size_t at, bool of
   return options;
 }
 
-// Writes and carries out one command.
+// Carries out one command and writes its reply.
 class Run {
  public:
   Run(const Words& words, Keyspace& keys, const Dialect& dialect, Deadline now, ReplyWriter& reply)
@@ -127,7 +127,7 @@ class Run {
     if (*ends) item->ends = **ends;
   }
 
-  // Nothing: an error was written. An empty deadline: none was named.
+  // Nothing: an error was written. An empty deadline: the command names none.
   std::optional<std::optional<Deadline>> end_of(const Options& options, std::string_view command) {
     if (!options.lifetime) return std::optional<Deadline>();
     const auto given = protocol::resp::parse_number(*options.lifetime);
@@ -145,7 +145,7 @@ class Run {
     return end_after(*given * (options.seconds ? 1'000 : 1), now_);
   }
 
-  // Garnet's garbage to what touches a dead key.
+  // Garnet's garbage in reply to a command on a dead key.
   bool spoil() {
     if (!dialect_.is_garnet() || !keys_.is_dead(words_[1], now_)) return false;
     reply_.raw(std::string(garnet_garbage, '\0'));

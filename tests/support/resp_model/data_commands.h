@@ -1,6 +1,6 @@
 #pragma once
 
-// Carries out commands on keys, on the node where they are.
+// Carries out commands on keys, on the node that has them.
 //
 // Thread rule: pure functions; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -12,11 +12,11 @@
 
 namespace sheaf::test::resp_model {
 
-// What Garnet sends, in place of a reply, to PEXPIRE or PERSIST of a key that is dead: its whole
+// The garbage that Garnet sends instead of a reply to PEXPIRE or PERSIST of a dead key: its whole
 // send buffer.
 inline constexpr std::size_t garnet_garbage = 128 * 1'024;
 
-// Its number of words fits.
+// The number of words must fit.
 void run_data_command(const Words& words, Keyspace& keys, const Dialect& dialect, Deadline now,
                       ReplyWriter& reply);
 

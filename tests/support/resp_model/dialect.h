@@ -1,7 +1,7 @@
 #pragma once
 
-// Whose behaviour a model cluster has. Servers of the Redis protocol differ in texts, in forms of
-// replies and in a few rules.
+// The software whose behaviour a model cluster has. Servers of the Redis protocol differ in texts,
+// in forms of replies and in a few rules.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -16,10 +16,10 @@ enum class Software : std::uint8_t { redis, garnet };
 struct Dialect {
   Software software = Software::redis;
   std::string version = "7.0.15";
-  bool has_hello = true;     // Redis 5 has none
+  bool has_hello = true;     // false for Redis 5
   bool has_setinfo = false;  // CLIENT SETINFO: since Redis 7.2
-  // Garnet before June 2024: a write of a key that is there, in a slot that migrates away, is
-  // answered by the bare line "-MIGRATING".
+  // Garnet before June 2024 answers a write to an existing key in a slot that migrates away with
+  // the bare line "-MIGRATING".
   bool bare_migrating = false;
 
   bool is_garnet() const { return software == Software::garnet; }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Gossip: what the nodes of a model cluster have said about themselves and others have not heard
-// yet. There is at most one message on the way between two nodes. What a node says meanwhile
-// follows when that one has arrived, so a change is heard everywhere after at most twice the delay.
+// Gossip: what the nodes of a model cluster have announced and others have not yet received. At
+// most one message is in transit between two nodes. Later announcements follow when that message
+// has arrived, so a change reaches every node after at most twice the delay.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -16,7 +16,7 @@
 
 namespace sheaf::test::resp_model {
 
-// Drawn anew for each message.
+// Drawn for each message.
 struct GossipDelay {
   std::chrono::nanoseconds least = std::chrono::milliseconds(1);
   std::chrono::nanoseconds most = std::chrono::milliseconds(1);
@@ -33,9 +33,9 @@ class Gossip {
 
   explicit Gossip(std::uint64_t seed) : random_(seed) {}
 
-  // True if a message is on the way already: another will follow it.
+  // True if a message is already in transit: another will follow it.
   bool put_off(NodeNumber from, NodeNumber to);
-  // None is on the way.
+  // No message may be in transit.
   void send(NodeNumber from, NodeNumber to, const Announcement& said, const GossipDelay& delay,
             Deadline now);
   Deadline next() const;

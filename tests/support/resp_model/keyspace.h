@@ -1,10 +1,10 @@
 #pragma once
 
-// Keyspace: the keys of one primary and its replicas, with their values and times to live. A model
-// cluster has each key in at most one of them; it goes from one to another as a whole.
+// Keyspace: the keys of one primary and its replicas, with their values and times to live. Each key
+// of a model cluster is in at most one keyspace, and moves between them as a whole.
 //
-// An expired key stays until it is written again or removed, for Garnet's replies differ between a
-// key that is gone and one that is dead.
+// An expired key stays until it is written again or removed, because Garnet's replies distinguish a
+// key that is gone from one that is dead.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -29,21 +29,21 @@ struct Item {
 
 class Keyspace {
  public:
-  // Null if there is none that lives.
+  // Null if no such key lives.
   Item* find(std::string_view key, Deadline now);
   const Item* find(std::string_view key, Deadline now) const;
-  // It was there, and its time is over.
+  // True if the key exists but its time is over.
   bool is_dead(std::string_view key, Deadline now) const;
   Item& put(std::string_view key, std::string_view value, Deadline ends = never);
-  // True if it lived.
+  // True if the key lived.
   bool erase(std::string_view key, Deadline now);
 
-  // The living ones of a slot, in order.
+  // The living keys of a slot, in order.
   std::vector<std::string> keys_of(Slot slot, Deadline now) const;
   std::size_t size(Deadline now) const;
-  // Moves a key, dead ones too; false if there is none.
+  // Moves a key, even a dead one; false if there is no such key.
   bool move_to(Keyspace& target, std::string_view key);
-  // Moves all of a slot.
+  // Moves all keys of a slot.
   void move_slot_to(Keyspace& target, Slot slot);
 
  private:

@@ -68,14 +68,15 @@ void ModelCluster::announce_to(NodeNumber to, NodeNumber from, Deadline now) {
   gossip_.send(from, to, node(from).view.announcement(), options_.gossip, now);
 }
 
-// Nodes that take an epoch at the same time never take the same: real ones vote, or mend it soon.
+// Nodes that take an epoch at the same time never take the same one. Real nodes vote, or resolve a
+// conflict soon.
 std::uint64_t ModelCluster::next_epoch() const {
   std::uint64_t highest = 0;
   for (const auto& each : nodes_) highest = std::max(highest, each->view.own().epoch);
   return highest + 1;
 }
 
-// All others send the node once more what they have said about themselves.
+// All other nodes send this one their announcements again.
 void ModelCluster::ask_all(NodeNumber number, Deadline now) {
   for (NodeNumber other = 0; other < size(); ++other) {
     if (other == number || node(other).stopped) continue;
@@ -85,7 +86,7 @@ void ModelCluster::ask_all(NodeNumber number, Deadline now) {
 
 void ModelCluster::deliver(const Gossip::Message& message, Deadline now) {
   ModelNode& to = node(message.to);
-  if (to.stopped) return;  // it asks everybody when it goes on
+  if (to.stopped) return;  // it asks all others when it resumes
   const NodeEntry before = to.view.own();
   to.view.hear(message.from, message.said, options_.dialect.is_garnet());
   const NodeEntry& after = to.view.own();

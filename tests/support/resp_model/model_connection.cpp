@@ -20,7 +20,7 @@ ModelConnection::ModelConnection(ModelCluster& cluster, NodeNumber node)
 
 std::string ModelConnection::receive(std::string_view bytes, Deadline now) {
   parser_.append(bytes);
-  bool in_run = false;  // the last command was a GET after ASKING, or of its run
+  bool in_run = false;  // the last command was a GET after ASKING, or in its run
   while (!closed() && !node().stopped) {
     const auto progress = parser_.next();
     if (progress == CommandParser::Progress::need_input) break;
@@ -252,7 +252,7 @@ void ModelConnection::hello(const Words& words) {
   write_greeting();
 }
 
-// False: an error is written.
+// False: an error was written.
 bool ModelConnection::hello_options(const Words& words) {
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::string name = lower(words[i]);

@@ -10,16 +10,16 @@
 // | comes while the node loads                   | LOADING, but a few are carried out     |
 // | is carried out                               | its own                                |
 //
-// ASKING is for the next command, whatever that is; on Garnet for a run of GETs that comes in one
-// piece.
+// ASKING applies to the next command, whatever that is; on Garnet to a run of GETs that arrives in
+// one piece.
 //
-// After CLIENT TRACKING ON each key that is read is remembered. Once it is another in the keys of
-// the node, a push says so and it is forgotten: as on a real server nothing is said of a key that
-// is not there before its slot leaves, nor after. Garnet has no tracking.
+// After CLIENT TRACKING ON each key that is read is remembered. When its value in the node's keys
+// differs, a push reports it and the key is forgotten. As on a real server, nothing is reported
+// about a key that is absent before its slot leaves, nor after. Garnet has no tracking.
 //
-// Transactions are those of Garnet: WATCH is for keys that are served here, and what is queued is
-// checked together when EXEC comes, whose reply then is the error. ASKING is for MULTI, as for any
-// next command, and so does not help. A watched key counts as written if it holds another value.
+// Transactions are Garnet's. WATCH is for keys that are served here. EXEC checks all queued
+// commands together, and an error is then its reply. ASKING applies to MULTI, as to any next
+// command, and so does not help. A watched key counts as written if it holds another value.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -42,13 +42,13 @@ class ModelConnection {
   // `cluster` outlives it.
   ModelConnection(ModelCluster& cluster, NodeNumber node);
 
-  // The replies to what is complete now. A node that is stopped gives none until it goes on and
-  // receives more, or nothing.
+  // Returns the replies to the commands that are complete now. A stopped node gives none until it
+  // resumes and receives more, even if that is nothing.
   std::string receive(std::string_view bytes, Deadline now);
   // The pushes that are due by now.
   std::string pushes(Deadline now);
   bool tracks() const { return tracks_; }
-  // After these replies the server closes the connection.
+  // True if the server closes the connection after these replies.
   bool closed() const { return closed_ || process_ != node().process; }
 
   std::uint64_t number() const { return number_; }
@@ -60,7 +60,7 @@ class ModelConnection {
   const Dialect& dialect() const { return cluster_.options().dialect; }
 
   void answer(const Words& words, Deadline now);
-  // True if it is refused, and the error is written.
+  // True if it is refused; the error is then written.
   bool refused(const CommandSpec& spec, const Words& words, bool asking, Deadline now);
   bool refuse(std::string_view error);
   void run_on_keys(const CommandSpec& spec, const Words& words, Deadline now);
@@ -76,7 +76,7 @@ class ModelConnection {
   void client_command(const Words& words);
   std::optional<std::string> held(const std::string& key, Deadline now);
   void ping(const Words& words);
-  // An error, or nothing if the login is good.
+  // Returns an error, or nothing if the login is accepted.
   std::string_view log_in(std::string_view user, std::string_view password);
   ReplyWriter reply() { return ReplyWriter(out_, protocol_); }
 

@@ -21,7 +21,7 @@ class ReplyWriter {
 
   void status(std::string_view text) { line('+', text); }
   void ok() { status("OK"); }
-  // Without "-".
+  // `text` is without "-".
   void error(std::string_view text) { line('-', text); }
   void number(std::int64_t value) { line(':', std::to_string(value)); }
   void null() { out_ += protocol_ == 3 ? "_\r\n" : "$-1\r\n"; }
@@ -29,20 +29,20 @@ class ReplyWriter {
     line('$', std::to_string(text.size()));
     out_.append(text).append("\r\n");
   }
-  // A text for people, as INFO has it.
+  // A text for people, such as that of INFO.
   void verbatim(std::string_view text) {
     if (protocol_ != 3) return bulk(text);
     line('=', std::to_string(text.size() + 4));
     out_.append("txt:").append(text).append("\r\n");
   }
-  // Heads: the elements follow.
+  // Only the heads: the elements follow.
   void array(std::size_t size) { line('*', std::to_string(size)); }
   void push(std::size_t size) { line('>', std::to_string(size)); }
   void map(std::size_t pairs) {
     if (protocol_ != 3) return array(2 * pairs);
     line('%', std::to_string(pairs));
   }
-  // Bytes as they are, RESP or not.
+  // Writes bytes unchanged, RESP or not.
   void raw(std::string_view bytes) { out_ += bytes; }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// RequestLog: what the nodes of a model cluster carried out, in its order, and what they refused. A
-// test proves by it that nothing was carried out twice: its requests have distinct words, say a
-// value or a key of their own each.
+// RequestLog: what the nodes of a model cluster carried out, in order, and what they refused. A
+// test uses it to prove that nothing was carried out twice, so its requests need distinct words,
+// such as a value or a key of their own.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,7 +22,7 @@ namespace sheaf::test::resp_model {
 struct Execution {
   Deadline at{0};
   NodeNumber node = 0;
-  std::uint64_t connection = 0;  // numbered through the cluster, from 1
+  std::uint64_t connection = 0;  // numbered across the cluster, from 1
   std::string client;            // the user that logged in, or "default"
   Words words;
   bool write = false;
@@ -34,24 +34,25 @@ class RequestLog {
   void add(Execution execution) {
     if (execution.write || keeps_reads) executions_.push_back(std::move(execution));
   }
-  // A refusal, by the first word of its text.
+  // Adds a refusal, by the first word of its text.
   void add_error(std::string_view text);
-  // A reply to CLUSTER NODES, SHARDS or SLOTS.
+  // Adds a reply to CLUSTER NODES, SHARDS or SLOTS.
   void add_fetch(const std::string& client, NodeNumber node, Deadline at);
 
   const std::vector<Execution>& executions() const { return executions_; }
-  // How often a command was carried out that begins with these words.
+  // How many commands that begin with these words were carried out.
   std::size_t times(const Words& words) const;
-  // Writes that were carried out more than once with the same words; of one command if it is named.
+  // Writes that were carried out more than once with the same words; if `command` is given, only
+  // its.
   std::vector<Execution> repeats(std::string_view command = {}) const;
   std::uint64_t errors(std::string_view first_word) const;
   std::uint64_t fetches() const;
   std::uint64_t fetches_by(const std::string& client) const;
   std::uint64_t fetches_from(NodeNumber node) const;
-  // Of each client, when it had replies, in ascending order.
+  // When each client had replies, in ascending order.
   std::map<std::string, std::vector<Deadline>> fetch_times() const;
 
-  // Long runs have no room for everything.
+  // Long runs have no room for all executions.
   bool keeps_reads = true;
   void forget_executions() { executions_.clear(); }
 

@@ -34,7 +34,7 @@ Ruling rule_on(const Asked& asked, const ClusterView& view, const Keyspace& keys
     return {};
   }
   if (owner != view.self() && view.importing().contains(slot) && asked.asking) {
-    // The same key several times counts as one.
+    // Several mentions of one key count as one.
     const bool several = std::ranges::any_of(
         asked.keys, [&](const std::string& key) { return key != asked.keys[0]; });
     if (several && some_missing && !dialect.is_garnet()) return {Verdict::try_again, slot};

@@ -1,6 +1,6 @@
 #pragma once
 
-// SlotSet: some of the 16,384 slots.
+// SlotSet: a subset of the 16,384 slots.
 //
 // Thread rule: a plain value.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -25,7 +25,7 @@ class SlotSet {
     for (const std::uint64_t word : words_) size += static_cast<std::size_t>(std::popcount(word));
     return size;
   }
-  // What is in one of the two only, in ascending order.
+  // The slots that only one of the two has, in ascending order.
   std::vector<std::uint16_t> differences(const SlotSet& other) const {
     std::vector<std::uint16_t> slots;
     for (std::size_t i = 0; i < words_.size(); ++i) {

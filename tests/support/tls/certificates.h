@@ -1,7 +1,7 @@
 #pragma once
 
-// Certificates made by tests: authorities and what they sign, in memory. Nothing depends on the
-// clock of the machine.
+// Certificates made by tests: authorities and the certificates that they sign, in memory. Nothing
+// depends on the machine's clock.
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
@@ -37,17 +37,17 @@ struct CertificateTerms {
   std::int64_t begins = certificate_time - day;
   std::int64_t ends = certificate_time + day;
   bool authority = false;
-  unsigned rsa_bits = 0;  // 0: a key on P-256
+  unsigned rsa_bits = 0;  // 0: a P-256 key
   const char* hash = "SHA256";
-  std::string usage{};  // "clientAuth": what it is meant for; empty: anything
+  std::string usage{};  // the permitted use, such as "clientAuth"; empty: any
 };
 
-// Signed by `issuer`, or by itself if there is none.
+// The certificate is signed by `issuer`, or self-signed without one.
 Identity make_identity(const CertificateTerms& terms, const Identity* issuer);
 Identity make_authority(const std::string& subject, const Identity* issuer = nullptr);
 
-// A key that passes for that of `shown`, as long as nobody asks it for a signature: its public half
-// is the same, its private half is not.
+// A key that passes for that of `shown` until it is asked for a signature: its public half is the
+// same, its private half is not.
 Key make_impostor(const Identity& shown);
 
 }  // namespace sheaf::test

@@ -1,6 +1,6 @@
-// make_credentials FOLDER NAME=DAYS...: an authority, ca.pem, and for each name a certificate for
-// 127.0.0.1 and localhost that it signed and that ends after so many days and an hour, with its
-// key: NAME.pem and NAME.key. For tests in Python.
+// make_credentials FOLDER NAME=DAYS...: makes an authority, ca.pem, and for each name a certificate
+// for 127.0.0.1 and localhost, signed by the authority and valid for DAYS days and an hour, with
+// its key: NAME.pem and NAME.key. For tests in Python.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What makes the real servers of tests serve TLS, and nothing else. They demand certificates of
-// clients, unless the paths have no authority.
+// Options that make the real servers of tests serve only TLS. The servers demand client
+// certificates unless the paths have no authority.
 //
 // Thread rule: pure functions.
 
@@ -12,21 +12,21 @@
 
 namespace sheaf::test {
 
-// Of a mosquitto's listener (BrokerOptions::tls).
+// For a listener of mosquitto (BrokerOptions::tls).
 inline std::string mosquitto_tls(const TlsPaths& paths) {
   std::string lines = "certfile " + paths.certificate + "\nkeyfile " + paths.key + "\n";
   if (!paths.ca.empty()) lines += "cafile " + paths.ca + "\nrequire_certificate true\n";
   return lines;
 }
 
-// Of a memcached (MemcachedOptions::arguments).
+// For memcached (MemcachedOptions::arguments).
 inline std::vector<std::string> memcached_tls(const TlsPaths& paths) {
   std::string options = "ssl_chain_cert=" + paths.certificate + ",ssl_key=" + paths.key;
   if (!paths.ca.empty()) options += ",ssl_verify_mode=2,ssl_ca_cert=" + paths.ca;
   return {"-Z", "-o", options};
 }
 
-// Of a redis-server (RedisOptions::tls).
+// For redis-server (RedisOptions::tls).
 inline std::vector<std::string> redis_tls(const TlsPaths& paths) {
   const bool demands = !paths.ca.empty();
   return {"tls-cert-file " + paths.certificate, "tls-key-file " + paths.key,

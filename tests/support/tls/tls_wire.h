@@ -1,6 +1,6 @@
 #pragma once
 
-// A wire (tests/support/wire.h) over TLS, by OpenSSL alone: nothing of the product is in it.
+// A wire (tests/support/wire.h) over TLS that uses OpenSSL alone and nothing of the product.
 //
 // Thread rule: that of Wire.
 
@@ -14,13 +14,13 @@
 namespace sheaf::test {
 
 struct TlsWireTerms {
-  TlsPaths paths;         // of the client; the server is not verified
+  TlsPaths paths;         // the client's; the server is not verified
   int newest = 0;         // such as TLS1_1_VERSION; 0: no limit
-  std::string ciphers{};  // of TLS 1.2 and older; empty: those of OpenSSL
+  std::string ciphers{};  // for TLS 1.2 and older; empty: OpenSSL's default
 };
 
-// Throws std::runtime_error with OpenSSL's reason if the handshake fails. That a server refuses the
-// client's certificate shows later in TLS 1.3: as the end of the wire.
+// Throws std::runtime_error with OpenSSL's reason if the handshake fails. In TLS 1.3 a server's
+// refusal of the client's certificate shows only later, as the end of the wire.
 std::unique_ptr<Wire> connect_tls(std::uint16_t port, const TlsWireTerms& terms);
 
 }  // namespace sheaf::test

@@ -1,13 +1,13 @@
-// A plugin of mosquitto for tests: clients log in by enhanced authentication (MQTT 5, section 4.12)
+// A mosquitto plugin for tests: clients log in by enhanced authentication (MQTT 5, section 4.12)
 // with the method K8S-SAT, whose token is a line of the file `plugin_opt_tokens`. The file is read
 // at each log-in and re-authentication. Clients without a method are refused. With
-// `plugin_opt_continue true` the token counts only when it comes a second time.
+// `plugin_opt_continue true` a token counts only when it comes a second time.
 //
 // The broker's log says which client was accepted with which token: "tokens: CLIENT showed TOKEN".
-// These are tokens of tests.
+// The tokens are only for tests.
 
 #include <mosquitto.h>
-#if !__has_include(<mosquitto/broker_plugin.h>)  // 2.0; 2.1 has all of it in the header above
+#if !__has_include(<mosquitto/broker_plugin.h>)  // 2.0; in 2.1 the header above has all of it
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
 #endif
@@ -50,7 +50,7 @@ int on_start(int, void* data, void* settings_data) {
   return decided == MOSQ_ERR_SUCCESS && settings.asks_twice ? MOSQ_ERR_AUTH_CONTINUE : decided;
 }
 
-// The broker has compared the method, and does not tell it again.
+// The broker has compared the method and does not pass it again.
 int on_continue(int, void* data, void* settings) {
   return decide(*static_cast<Settings*>(settings),
                 *static_cast<mosquitto_evt_extended_auth*>(data));

@@ -1,5 +1,4 @@
-// A program with a loop of its own, which runs a client's callbacks when its descriptor is
-// readable.
+// A driver as the executor of clients that have their own threads: their callbacks run in poll().
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -7,65 +6,55 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sheaf/async.h>
-#include <sheaf/task_queue.h>
+#include <sheaf/driver.h>
 
 #include "tests/contract/endpoints.h"
 
 namespace sheaf {
 namespace {
 
-bool readable(const TaskQueue& queue, int milliseconds = 0) {
-  pollfd wanted{.fd = queue.descriptor(), .events = POLLIN, .revents = 0};
+using namespace std::chrono_literals;
+
+bool readable(const Driver& driver, int milliseconds = 0) {
+  pollfd wanted{.fd = driver.descriptor(), .events = POLLIN, .revents = 0};
   return poll(&wanted, 1, milliseconds) == 1;
 }
 
-TEST(TaskQueue, TellsWhenThereAreTasksAndRunsThoseThatWait) {
-  TaskQueue queue;
-  EXPECT_FALSE(readable(queue));
-  EXPECT_EQ(queue.run(), 0u);
+TEST(DriverExecutor, IsReadableWhileTasksWaitAndRunsThoseThatWaited) {
+  Driver driver;
+  EXPECT_FALSE(readable(driver));
+  EXPECT_EQ(driver.poll(), 0u);
   std::string order;
-  queue.post([&] {
+  driver.post([&] {
     order += 'a';
-    queue.post([&] { order += 'c'; });
+    driver.post([&] { order += 'c'; });
   });
-  queue.post([&] { order += 'b'; });
-  EXPECT_TRUE(readable(queue));
-  EXPECT_EQ(queue.run(), 2u);
+  driver.post([&] { order += 'b'; });
+  EXPECT_TRUE(readable(driver));
+  EXPECT_EQ(driver.poll(), 2u);
   EXPECT_EQ(order, "ab") << "not those that a task adds";
-  EXPECT_TRUE(readable(queue));
-  EXPECT_TRUE(queue.run_one());
+  EXPECT_TRUE(readable(driver));
+  EXPECT_TRUE(driver.run_one(0ms));
   EXPECT_EQ(order, "abc");
-  EXPECT_FALSE(readable(queue));
-  EXPECT_FALSE(queue.run_one());
+  EXPECT_FALSE(readable(driver));
+  EXPECT_FALSE(driver.run_one(0ms));
 }
 
-TEST(TaskQueue, WhatATaskThrowsLeavesTheCallAndTheOthersWait) {
-  TaskQueue queue;
-  bool ran = false;
-  queue.post([] { throw std::runtime_error("x"); });
-  queue.post([&] { ran = true; });
-  EXPECT_THROW(queue.run(), std::runtime_error);
-  EXPECT_FALSE(ran);
-  EXPECT_TRUE(readable(queue));
-  EXPECT_EQ(queue.run(), 1u);
-  EXPECT_TRUE(ran);
-}
-
-TEST(TaskQueue, AnExecutorMayOutliveItAndThenDropsWhatItGets) {
+TEST(DriverExecutor, AnExecutorMayOutliveItAndThenDropsWhatItGets) {
   const auto alive = std::make_shared<int>(0);
   std::function<void(std::function<void()>)> executor;
   {
-    TaskQueue queue;
-    executor = queue.executor();
+    Driver driver;
+    executor = driver.executor();
     executor([alive] { FAIL() << "a task that was dropped ran"; });
     EXPECT_EQ(alive.use_count(), 2);
   }
@@ -75,13 +64,13 @@ TEST(TaskQueue, AnExecutorMayOutliveItAndThenDropsWhatItGets) {
 }
 
 // Callbacks of two clients on the one thread that turns an epoll loop.
-TEST(TaskQueue, AnEpollLoopRunsTheCallbacksOfItsClients) {
-  TaskQueue queue;
+TEST(DriverExecutor, AnEpollLoopRunsTheCallbacksOfItsClients) {
+  Driver driver;
   const int loop = epoll_create1(EPOLL_CLOEXEC);
-  epoll_event wanted{.events = EPOLLIN, .data = {.ptr = &queue}};
-  ASSERT_EQ(epoll_ctl(loop, EPOLL_CTL_ADD, queue.descriptor(), &wanted), 0);
-  std::optional<Client> one = test::open("embedded://1", {.executor = queue.executor()});
-  std::optional<Client> two = test::open("embedded://2", {.executor = queue.executor()});
+  epoll_event wanted{.events = EPOLLIN, .data = {.ptr = &driver}};
+  ASSERT_EQ(epoll_ctl(loop, EPOLL_CTL_ADD, driver.descriptor(), &wanted), 0);
+  std::optional<Client> one = test::open("embedded://1", {.executor = driver.executor()});
+  std::optional<Client> two = test::open("embedded://2", {.executor = driver.executor()});
   const auto here = std::this_thread::get_id();
   int left = 200;
   for (int i = 0; i < 100; ++i) {
@@ -100,40 +89,40 @@ TEST(TaskQueue, AnEpollLoopRunsTheCallbacksOfItsClients) {
   while (left > 0) {
     epoll_event event{};
     ASSERT_EQ(epoll_wait(loop, &event, 1, 30'000), 1);
-    static_cast<TaskQueue*>(event.data.ptr)->run();
+    static_cast<Driver*>(event.data.ptr)->poll();
   }
   one.reset();
   two.reset();
   ::close(loop);
 }
 
-TEST(TaskQueue, WhatWaitsWhenTheClientIsDestroyedRunsOnceAllTheSame) {
-  TaskQueue queue;
+TEST(DriverExecutor, WhatWaitsWhenTheClientIsDestroyedRunsOnceAllTheSame) {
+  Driver driver;
   std::atomic<int> ran = 0;
   {
-    Client client = test::open("embedded://1", {.executor = queue.executor()});
+    Client client = test::open("embedded://1", {.executor = driver.executor()});
     for (int i = 0; i < 50; ++i) client.async().get("key").then([&](Result<GetResult>) { ++ran; });
   }
   EXPECT_EQ(ran, 50);
-  queue.run();
+  driver.poll();
   EXPECT_EQ(ran, 50);
 }
 
-TEST(TaskQueue, ManyThreadsMayPost) {
-  TaskQueue queue;
+TEST(DriverExecutor, ManyThreadsMayPost) {
+  Driver driver;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      for (int k = 0; k < 1'000; ++k) queue.post([] {});
+      for (int k = 0; k < 1'000; ++k) driver.post([] {});
     });
   }
   std::size_t done = 0;
   while (done < 4'000) {
-    ASSERT_TRUE(readable(queue, 30'000));
-    done += queue.run();
+    ASSERT_TRUE(readable(driver, 30'000));
+    done += driver.poll();
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_FALSE(readable(queue));
+  EXPECT_FALSE(readable(driver));
 }
 
 }  // namespace
