@@ -3,23 +3,23 @@
 // MapFetcher: maintains the topology of a cluster whose servers say who owns which slot. It asks
 // one of them for the map whenever it is wanted (map_calm.h), and applies what is new.
 //
-// | phase    | input                              | then                                | next     |
-// |----------|------------------------------------|-------------------------------------|----------|
-// | idle     | fetch_map()                        | asks the member `first`, then       | asking   |
-// |          |                                    | others in random order              |          |
-// | asking   | an answer that the map can use     |                                     | answered |
-// | asking   | an answer after which the map has  |                                     | again    |
-// |          | another question                   |                                     |          |
-// | asking   | while no map is known, no answer   | this member gets a second turn,     | next     |
-// |          | for 300 ms, and others are left    | with patience, after all others     |          |
-// | asking   | any other end                      |                                     | next     |
-// | asking   | the client shuts down              |                                     | idle     |
-// | answered | the completion is over             | applies the topology, reports       | idle     |
-// |          |                                    | success                             |          |
-// | again    | the same                           | asks the same member that; if it    | asking   |
-// |          |                                    | has left, the next one              |          |
-// | next     | the same                           | asks the next member                | asking   |
-// | next     | the same, and no member is left    | reports failure                     | idle     |
+// | phase    | input                             | then                             | next     |
+// |----------|-----------------------------------|----------------------------------|----------|
+// | idle     | fetch_map()                       | asks the member `first`, then    | asking   |
+// |          |                                   | others in random order           |          |
+// | asking   | an answer that the map can use    |                                  | answered |
+// | asking   | an answer after which the map has |                                  | again    |
+// |          | another question                  |                                  |          |
+// | asking   | while no map is known, no answer  | this member gets a second turn,  | next     |
+// |          | for 300 ms, and others are left   | with patience, after all others  |          |
+// | asking   | any other end                     |                                  | next     |
+// | asking   | the client shuts down             |                                  | idle     |
+// | answered | the completion is over            | applies the topology, reports    | idle     |
+// |          |                                   | success                          |          |
+// | again    | the same                          | asks the same member that; if it | asking   |
+// |          |                                   | has left, the next one           |          |
+// | next     | the same                          | asks the next member             | asking   |
+// | next     | the same, and no member is left   | reports failure                  | idle     |
 //
 // A map has several questions where servers may refuse one. Each member is asked each question
 // once, and again in its second turn.

@@ -3,15 +3,15 @@
 // TlsStream: a layer between a byte stream and a session's sink. It is the sink of the stream and
 // the stream of the sink.
 //
-// | phase       | input                             | then                              | next        |
-// |-------------|-----------------------------------|-----------------------------------|-------------|
-// | waiting     | start()                           | begins the handshake              | handshaking |
-// | handshaking | the handshake is complete         | HandshakeSink::on_secured         | open        |
-// | handshaking | it failed, or the inner stream    | on_handshake_failed               | ended       |
-// |             | ended                             |                                   |             |
-// | open        | plaintext                         | StreamSink::on_read               | open        |
-// | open        | room, after write() took a part   | on_writable                       | open        |
-// | open        | the TLS session is over           | on_closed                         | ended       |
+// | phase       | input                           | then                      | next        |
+// |-------------|---------------------------------|---------------------------|-------------|
+// | waiting     | start()                         | begins the handshake      | handshaking |
+// | handshaking | the handshake is complete       | HandshakeSink::on_secured | open        |
+// | handshaking | it failed, or the inner stream  | on_handshake_failed       | ended       |
+// |             | ended                           |                           |             |
+// | open        | plaintext                       | StreamSink::on_read       | open        |
+// | open        | room, after write() took a part | on_writable               | open        |
+// | open        | the TLS session is over         | on_closed                 | ended       |
 //
 // Thread rule: belongs to one lane.
 
