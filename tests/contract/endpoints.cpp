@@ -53,11 +53,9 @@ struct ServerKind {
   std::string query{};  // further options of the URI: "&routing=ring"
 };
 
-// Empties a server for the next test, once it has read all that the clients of the last one sent.
+// Empties a server for the next test.
 template <class Server>
 void empty(Server& server, bool tls) {
-  wait_for_condition("the server has closed all connections",
-                     [&] { return !has_connections(server.port()); });
 #ifdef SHEAF_TEST_BROKERS
   if constexpr (std::is_same_v<Server, BrokerProcess>) return server.forget();
 #endif
@@ -87,11 +85,14 @@ class Servers final : public Endpoint {
   explicit Servers(const ServerKind<Server, Options>& kind) : kind_(kind) {
     const bool tls = kind.query.find("tls_ca=") != std::string::npos;
     if (idle().empty()) {
-      for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Server>(kind.options));
+      for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Listening>(kind.options));
     } else {
       servers_ = std::move(idle().back());
       idle().pop_back();
-      for (const auto& server : servers_) empty(*server, tls);
+      for (const auto& server : servers_) {
+        server->wait_until_left();
+        empty(server->process, tls);
+      }
     }
   }
   ~Servers() override { idle().push_back(std::move(servers_)); }
@@ -102,13 +103,27 @@ class Servers final : public Endpoint {
     std::string uri = kind_.scheme + "://";
     for (const auto& server : servers_) {
       if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(server->port());
+      uri += "127.0.0.1:" + std::to_string(server->process.port());
     }
     return uri + "?connect_timeout=5s" + kind_.query + patient;
   }
 
  private:
-  using Three = std::vector<std::unique_ptr<Server>>;
+  struct Listening {
+    explicit Listening(const Options& options) : process(options) {
+      wait_for_condition("nobody is connected", [&] { return !has_connections(process.port()); });
+      sockets = process.sockets();
+    }
+    // Then the server has read all that its clients have sent.
+    void wait_until_left() const {
+      wait_for_condition("the server has closed all connections",
+                         [&] { return process.sockets() <= sockets; });
+    }
+
+    Server process;
+    std::size_t sockets;  // without connections
+  };
+  using Three = std::vector<std::unique_ptr<Listening>>;
 
   // Those of the same kind that no test uses. A test may use more than three servers.
   std::vector<Three>& idle() {
@@ -174,7 +189,8 @@ std::vector<EndpointFactory> endpoint_factories() {
                                    embedded("EmbeddedPageSpelling", "page")};
 #ifdef SHEAF_TEST_BROKERS
   using Kind = ServerKind<BrokerProcess, BrokerOptions>;
-  BrokerOptions options{.forgets = true};
+  BrokerOptions options;
+  options.forgets = true;
   options.plugin_options = {{"spelling", "sdk"}};
   all.push_back(factory(Kind{"Brokers", "mqtt", options}));
   options.plugin_options = {{"spelling", "page"}};
@@ -193,7 +209,8 @@ std::vector<EndpointFactory> memcached_factories() {
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
   using Kind = ServerKind<MemcachedProcess, MemcachedOptions>;
   // What was flushed is freed late, and memory does not move to items of another size at once.
-  MemcachedOptions options{.arguments = {"-m", "1024"}};
+  MemcachedOptions options;
+  options.arguments = {"-m", "1024"};
   Limits limits{.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = std::chrono::seconds(1)};
   all.push_back(factory(Kind{"MemcachedMeta", "memcached", options, "&protocol=meta"}, limits));
 #ifdef SHEAF_TEST_TLS
@@ -213,7 +230,8 @@ std::vector<EndpointFactory> redis_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
   using Kind = ServerKind<RedisProcess, RedisOptions>;
-  const Limits limits{.key = 8'192, .binary_key = 8'192};
+  Limits limits;
+  limits.key = limits.binary_key = 8'192;
   const std::string name = std::string(traits_of(usual_software()).name) + "Servers";
   const std::string ring = "&routing=ring";
   RedisOptions options;

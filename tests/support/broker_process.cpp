@@ -16,6 +16,7 @@
 
 #include "store/plugin/sink.h"
 #include "tests/support/wait_for_condition.h"
+#include "tests/support/wire.h"
 
 // Set by CMake: SHEAF_TEST_MOSQUITTO, SHEAF_TEST_PASSWD, SHEAF_TEST_PLUGIN and, if the plugin is
 // built with a sanitizer, SHEAF_TEST_PRELOAD (its runtime must be the broker's first library).
@@ -204,6 +205,7 @@ void BrokerProcess::forget() const {
   if (!options_.forgets) throw std::logic_error("this broker keeps its store");
   const std::size_t before = log().size();
   hang_up();
+  ::close(connected_socket(port()));  // wakes the broker, which else heeds signals every 100 ms
   wait_for_condition("the store is empty", [&] {
     return log().find("forgetting: empty\n", before) != std::string::npos;
   });

@@ -118,6 +118,17 @@ std::string ServerProcess::log() const {
   return text.str();
 }
 
+std::size_t ServerProcess::sockets() const {
+  std::size_t count = 0;
+  const std::filesystem::path all = "/proc/" + std::to_string(pid_) + "/fd";
+  for (const auto& descriptor : std::filesystem::directory_iterator(all)) {
+    std::error_code closed;
+    const std::filesystem::path target = std::filesystem::read_symlink(descriptor, closed);
+    if (!closed && target.native().starts_with("socket:")) ++count;
+  }
+  return count;
+}
+
 bool ServerProcess::has_logged(std::string_view text) const {
   return log().find(text, log_start_) != std::string::npos;
 }

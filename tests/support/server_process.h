@@ -28,6 +28,8 @@ class ServerProcess {
   const std::filesystem::path& folder() const { return folder_; }
   // Everything that the server has logged since the object was constructed.
   std::string log() const;
+  // How many sockets the process has open: those that listen, and its connections.
+  std::size_t sockets() const;
 
   void kill();          // SIGKILL; returns when the process is gone
   void stop();          // SIGSTOP; returns when the process has stopped

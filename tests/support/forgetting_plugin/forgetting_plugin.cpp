@@ -82,9 +82,10 @@ extern "C" {
     instance->texts.emplace_back(options[i].value);
   }
   *user_data = instance;
-  const int code = instance->start();
-  if (code != MOSQ_ERR_SUCCESS) return code;
-  return mosquitto_callback_register(plugin, MOSQ_EVT_RELOAD, on_reload, nullptr, instance);
+  // Mosquitto 2.0.11 calls only the first of a plugin's callbacks for an event.
+  const int code =
+      mosquitto_callback_register(plugin, MOSQ_EVT_RELOAD, on_reload, nullptr, instance);
+  return code != MOSQ_ERR_SUCCESS ? code : instance->start();
 }
 
 [[gnu::visibility("default")]] int mosquitto_plugin_cleanup(void* user_data, mosquitto_opt*, int) {
