@@ -65,8 +65,7 @@ void MapFetcher::fetch_map(std::string_view first, Now now) {
   to_ask_.clear();
   passed_over_.clear();
   second_turn_ = false;
-  all_refuse_ = true;
-  latest_refuses_ = false;
+  heard_ = Heard::nothing;
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
   }
@@ -101,15 +100,17 @@ void MapFetcher::ask(const Member& member, Now now) {
   request_.operation = {};
   request_.operation.verb = protocol::Verb::command;
   request_.operation.words = map_->question();
-  hurries_ = !map_->known() && !second_turn_ && !(to_ask_.empty() && passed_over_.empty());
-  request_.operation.deadline = now.mono + (hurries_ ? first_patience : terms_.patience);
+  request_.operation.deadline = now.mono + (hurries() ? first_patience : terms_.patience);
   request_.sink = this;
   request_.counted = false;
-  in_flight_ = true;
-  answered_ = false;
-  again_ = false;
+  phase_ = Phase::asking;
   ++asked_;
   parts_.cluster.start_on(member.index(), request_, now);
+}
+
+// The next member is asked soon.
+bool MapFetcher::hurries() const {
+  return !map_->known() && !second_turn_ && !(to_ask_.empty() && passed_over_.empty());
 }
 
 std::string MapFetcher::question() const {
@@ -120,19 +121,20 @@ std::string MapFetcher::question() const {
 
 // The topology must not change within a completion.
 void MapFetcher::on_done(socket::Request&, const socket::Completion& completion) {
-  in_flight_ = false;
-  read(completion);
-  if (completion.outcome == Outcome::shutdown && !completion.answered) return;
-  parts_.loop.defer(*this);
+  phase_ = read(completion);
+  if (phase_ != Phase::idle) parts_.loop.defer(*this);
 }
 
-void MapFetcher::read(const socket::Completion& completion) {
+MapFetcher::Phase MapFetcher::read(const socket::Completion& completion) {
   protocol::Reply reply = completion.reply;
   if (!completion.answered) {
-    if (hurries_ && completion.reason == Reason::timed_out) passed_over_.push_back(member_);
+    if (hurries() && completion.reason == Reason::timed_out) passed_over_.push_back(member_);
     const std::string text(completion.text.empty() ? to_string(completion.reason)
                                                    : completion.text);
-    if (completion.outcome != Outcome::refused) return fail(completion, completion.reason, text);
+    if (completion.outcome != Outcome::refused) {
+      fail(completion, completion.reason, text);
+      return completion.outcome == Outcome::shutdown ? Phase::idle : Phase::next;
+    }
     reply = {};
     reply.status = protocol::Status::refused;
     reply.reason = completion.reason;
@@ -142,38 +144,41 @@ void MapFetcher::read(const socket::Completion& completion) {
   const std::string host = member != nullptr ? member->host : std::string();
   const std::string asked = question();
   const auto taken = map_->on_reply(reply, {.host = host, .asked = asked_});
-  answered_ = taken.has_value();
-  if (taken) return;
-  const std::string next = question();
-  again_ = next != asked && next != first_question_;
+  if (taken) return Phase::answered;
   fail(completion, reply.reason, taken.error());
+  const std::string next = question();
+  return next != asked && next != first_question_ ? Phase::again : Phase::next;
 }
 
 void MapFetcher::fail(const socket::Completion& completion, Reason reason,
                       const std::string& text) {
   reason_ = reason == Reason::other ? Reason::timed_out : reason;
-  latest_refuses_ = is_lasting(reason) || completion.no_tls;
-  all_refuse_ = all_refuse_ && latest_refuses_;
+  const bool refuses = is_lasting(reason) || completion.no_tls;
+  heard_ = refuses && heard_ != Heard::others ? Heard::refusals : Heard::others;
   report(completion.node, text);
 }
 
 void MapFetcher::run_deferred(Now now) {
-  if (in_flight_) return;
-  const Member* const same = again_ ? parts_.cluster.topology().find(member_) : nullptr;
-  if (same != nullptr) return ask(*same, now);
-  if (!answered_) return ask_next(now);
-  apply_map(now);
-  end_round(true, now);
+  const Member* member = nullptr;
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::asking:
+      return;
+    case Phase::answered:
+      apply_map(now);
+      return end_round(true, now);
+    case Phase::again:
+      member = parts_.cluster.topology().find(member_);
+      return member != nullptr ? ask(*member, now) : ask_next(now);
+    case Phase::next:
+      return ask_next(now);
+  }
 }
 
 void MapFetcher::end_round(bool good, Now now) {
-  if (good) {
-    problem_.clear();
-    lasting_ = false;
-  } else {
-    lasting_ = all_refuse_ && latest_refuses_;
-    widen(now);
-  }
+  phase_ = Phase::idle;
+  lasting_ = !good && heard_ == Heard::refusals;
+  good ? problem_.clear() : widen(now);
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);
 }
 

@@ -3,17 +3,23 @@
 // MapFetcher: maintains the topology of a cluster whose servers say who owns which slot. It asks
 // one of them for the map whenever it is wanted (map_calm.h), and applies what is new.
 //
-// | state  | input                              | then                                  | next   |
-// |--------|------------------------------------|---------------------------------------|--------|
-// | idle   | fetch_map()                        | asks the member `first`, then others  | asking |
-// |        |                                    | in random order                       |        |
-// | asking | an answer that the map can use     | applies the topology, reports success | idle   |
-// | asking | an answer after which the map has  | asks the same member that             | asking |
-// |        | another question                   |                                       |        |
-// | asking | while no map is known, no answer   | asks the next member; this one again, | asking |
-// |        | for 300 ms, and others are left    | with patience, after all others       |        |
-// | asking | any other end                      | asks the next member                  | asking |
-// | asking | the same, and no member is left    | reports failure                       | idle   |
+// | phase    | input                             | then                             | next     |
+// |----------|-----------------------------------|----------------------------------|----------|
+// | idle     | fetch_map()                       | asks the member `first`, then    | asking   |
+// |          |                                   | others in random order           |          |
+// | asking   | an answer that the map can use    |                                  | answered |
+// | asking   | an answer after which the map has |                                  | again    |
+// |          | another question                  |                                  |          |
+// | asking   | while no map is known, no answer  | this member gets a second turn,  | next     |
+// |          | for 300 ms, and others are left   | with patience, after all others  |          |
+// | asking   | any other end                     |                                  | next     |
+// | asking   | the client shuts down             |                                  | idle     |
+// | answered | the completion is over            | applies the topology, reports    | idle     |
+// |          |                                   | success                          |          |
+// | again    | the same                          | asks the same member that; if it | asking   |
+// |          |                                   | has left, the next one           |          |
+// | next     | the same                          | asks the next member             | asking   |
+// | next     | the same, and no member is left   | reports failure                  | idle     |
 //
 // A map has several questions where servers may refuse one. Each member is asked each question
 // once, and again in its second turn.
@@ -85,11 +91,16 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   const protocol::ServerMap& map() const noexcept { return *map_; }
 
  private:
+  enum class Phase : std::uint8_t { idle, asking, answered, again, next };
+  // From the members asked in this round: `refusals` if all of them refused permanently.
+  enum class Heard : std::uint8_t { nothing, refusals, others };
+
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   void run_deferred(Now now) override;
   void ask_next(Now now);
   void ask(const Member& member, Now now);
-  void read(const socket::Completion& completion);
+  bool hurries() const;
+  Phase read(const socket::Completion& completion);
   std::string question() const;
   void end_round(bool good, Now now);
   void apply_map(Now now);
@@ -108,21 +119,17 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   const MapTerms terms_;
   Random random_;
   Request request_;
-  bool in_flight_ = false;
-  bool answered_ = false;  // with an answer that the map can use
-  bool again_ = false;     // the same member gets another question
+  Phase phase_ = Phase::idle;
   std::uint64_t asked_ = 0;
   std::vector<std::string> to_ask_;       // identities
   std::vector<std::string> passed_over_;  // identities that get a second turn
   bool second_turn_ = false;
-  bool hurries_ = false;        // the next member is asked soon
   std::string member_;          // the identity of the member that was asked last
   std::string first_question_;  // the first one put to that member
+  Heard heard_ = Heard::nothing;
   std::string problem_;
   Reason reason_ = Reason::timed_out;  // the reason of problem_
-  bool all_refuse_ = false;            // all servers asked in this round refused permanently
-  bool latest_refuses_ = false;        // the same for the latest server that was asked
-  bool lasting_ = false;               // all_refuse_ held in the latest round
+  bool lasting_ = false;               // all servers of the latest round refused permanently
 };
 
 }  // namespace sheaf::cluster

@@ -56,7 +56,7 @@ protocol::Sent ClientSocket::cancel(Request& request, Now now) {
 }
 
 bool ClientSocket::renew_login(Now now) {
-  if (state_ == State::closed || own_reason_set_ || stream_ == nullptr) return true;
+  if (state_ == State::closed || own_reason_ || stream_ == nullptr) return true;
   const bool goes_on = session_->renew_login(now);
   loop_.defer(*this);
   return goes_on;
@@ -73,16 +73,15 @@ void ClientSocket::close(Now now) {
 }
 
 void ClientSocket::abort(Reason reason, std::string text, Now now) {
-  if (state_ == State::closed || own_reason_set_) return;
+  if (state_ == State::closed || own_reason_) return;
   own_reason_ = {reason, std::move(text), false};
-  own_reason_set_ = true;
   if (stream_ != nullptr) session_->on_eof(now);
   dial_.reset();
   loop_.defer(*this);
 }
 
 bool ClientSocket::reset() const {
-  return ready() && requests_.empty() && session_->clean() && !own_reason_set_;
+  return ready() && requests_.empty() && session_->clean() && !own_reason_;
 }
 
 Deadline ClientSocket::busy_since() const noexcept {
@@ -90,7 +89,7 @@ Deadline ClientSocket::busy_since() const noexcept {
 }
 
 std::span<std::byte> ClientSocket::read_space() {
-  if (session_->closed() || own_reason_set_) return {};
+  if (session_->closed() || own_reason_) return {};
   return session_->input_space();
 }
 
@@ -108,12 +107,11 @@ void ClientSocket::on_writable(Now) {
 }
 
 void ClientSocket::on_closed(int error, Now now) {
-  if (!own_reason_set_ && error != 0 && !session_->closed()) {
+  if (!own_reason_ && error != 0 && !session_->closed()) {
     const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
     const bool refused = stream_ != nullptr && stream_->refused();
     own_reason_ = {refused ? Reason::authentication : Reason::connection_lost,
                    text.empty() ? std::string(std::strerror(error)) : std::string(text), refused};
-    own_reason_set_ = true;
   }
   session_->on_eof(now);
   loop_.defer(*this);
@@ -130,8 +128,9 @@ void ClientSocket::on_connected(std::unique_ptr<Stream> stream, Now now) {
 void ClientSocket::on_dial_failed(DialFailure why, Now now) {
   const bool login = why.refused || why.login;
   abort(login ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
-  own_reason_.permanent = own_reason_.reason == Reason::authentication && why.refused;
-  own_reason_.no_tls = why.no_tls;
+  if (!own_reason_) return;
+  own_reason_->permanent = own_reason_->reason == Reason::authentication && why.refused;
+  own_reason_->no_tls = why.no_tls;
 }
 
 void ClientSocket::on_timer(Now now) {
@@ -154,15 +153,17 @@ void ClientSocket::run_deferred(Now now) {
     flush(now);
     pull_events(now);
   }
-  const bool over = own_reason_set_ || session_->closed();
+  const bool over = own_reason_ || session_->closed();
   if (!over) {
-    arm_timer();
+    Deadline next = state_ == State::ready ? never : ready_deadline_;
+    if (const auto deadline = session_->poll_deadline()) next = std::min(next, *deadline);
+    timer_->set(next);
     return;
   }
   SHEAF_CHECK(requests_.empty());
   state_ = State::closed;
   timer_->cancel();
-  const bool connected = stream_ != nullptr && !own_reason_set_;
+  const bool connected = stream_ != nullptr && !own_reason_;
   stream_.reset();
   const protocol::CloseReason& why = close_reason();
   if (connected && why.permanent && why.reason == Reason::authentication) {
@@ -217,12 +218,6 @@ void ClientSocket::flush(Now now) {
     if (taken > 0) session_->on_output(taken, now);
     blocked_ = taken < total;
   }
-}
-
-void ClientSocket::arm_timer() {
-  Deadline next = state_ == State::ready ? never : ready_deadline_;
-  if (const auto deadline = session_->poll_deadline()) next = std::min(next, *deadline);
-  timer_->set(next);
 }
 
 // The request of a ticket; null if it was cancelled.

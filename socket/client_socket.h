@@ -11,6 +11,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,7 @@ class ClientSocket final : private StreamSink,
   bool was_ready() const noexcept { return was_ready_; }
   // Why it is ending or has ended.
   const protocol::CloseReason& close_reason() const {
-    return own_reason_set_ ? own_reason_ : session_->close_reason();
+    return own_reason_ ? *own_reason_ : session_->close_reason();
   }
   const Endpoint& endpoint() const noexcept { return endpoint_; }
   const SocketTimes& times() const noexcept { return times_; }
@@ -118,7 +119,6 @@ class ClientSocket final : private StreamSink,
 
   void pull_events(Now now);
   void flush(Now now);
-  void arm_timer();
   Request* find(protocol::Ticket ticket) const;
   Request* take(protocol::Ticket ticket, Now now);
 
@@ -134,8 +134,7 @@ class ClientSocket final : private StreamSink,
   SocketTimes times_;
   unsigned unwritten_ = 0;  // operations since the last flush
   Traffic traffic_;
-  protocol::CloseReason own_reason_;  // set if we end it before the session could
-  bool own_reason_set_ = false;
+  std::optional<protocol::CloseReason> own_reason_;  // set if we end it before the session could
   std::vector<Request*> by_slot_;
   IntrusiveList<Request> requests_;  // in flight, oldest first
   std::unique_ptr<Timer> timer_;

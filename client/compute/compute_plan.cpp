@@ -259,25 +259,28 @@ SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> valu
 }
 
 SettlePlan::SettlePlan(Terms terms, Right right, Deadline begin_by)
-    : terms_(std::move(terms)), right_(std::move(right)), begin_by_(begin_by), elsewhere_(true) {
+    : terms_(std::move(terms)),
+      right_(std::move(right)),
+      begin_by_(begin_by),
+      phase_(Phase::computing) {
   set_parent(std::move(terms_.parent));
 }
 
 void SettlePlan::start(Now) {
-  if (!elsewhere_) return settle();
-  phase_ = Phase::computing;
+  if (phase_ == Phase::idle) settle();
 }
 
 void SettlePlan::on_begun() noexcept {
   begin_by_ = never;
-  overdue_ = false;
+  if (overdue()) phase_ = Phase::computing;
 }
 
-void SettlePlan::on_deadline(Now now) { overdue_ = computing() && now.mono >= begin_by_; }
+void SettlePlan::on_deadline(Now now) {
+  if (computing() && now.mono >= begin_by_) phase_ = Phase::overdue;
+}
 
 void SettlePlan::on_made(std::optional<std::string> value, Deadline due) {
   if (!computing()) return;
-  overdue_ = false;
   value_ = std::move(value);
   due_ = due;
   settle();

@@ -49,8 +49,11 @@
 // | start     | a value that can be stored     | set KEY if version, or absent   | storing   |
 // | start     | else                           | remove GUARD, or the lease      | freeing   |
 // | computing | on_made()                      | as start                        | ...       |
-// | computing | it has not begun in time       | overdue(), for the owner        | computing |
-// | computing | on_shutdown(), abandon()       |                                 | done      |
+// | computing | it has not begun in time       | overdue(), for the owner        | overdue   |
+// | overdue   | on_begun()                     |                                 | computing |
+// | overdue   | on_made()                      | as start                        | ...       |
+// | computing,| on_shutdown(), abandon()       |                                 | done      |
+// | overdue   |                                |                                 |           |
 // | storing   | an answer, and it is a lease   |                                 | done      |
 // | storing   | else                           | remove GUARD                    | freeing   |
 // | freeing   | an answer                      |                                 | done      |
@@ -175,9 +178,9 @@ class SettlePlan final : public calls::Procedure {
   Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
 
   // True while the value is computed elsewhere.
-  bool computing() const noexcept { return phase_ == Phase::computing; }
+  bool computing() const noexcept { return phase_ == Phase::computing || phase_ == Phase::overdue; }
   // True if the computation should have begun by now. The owner then calls on_begun() or ends it.
-  bool overdue() const noexcept { return overdue_; }
+  bool overdue() const noexcept { return phase_ == Phase::overdue; }
   void on_begun() noexcept;
   // The computation has ended, with or without a value; storing may take until `due`.
   void on_made(std::optional<std::string> value, Deadline due);
@@ -185,7 +188,7 @@ class SettlePlan final : public calls::Procedure {
   void abandon() noexcept;
 
  private:
-  enum class Phase : std::uint8_t { idle, computing, storing, freeing, done };
+  enum class Phase : std::uint8_t { idle, computing, overdue, storing, freeing, done };
   void settle();
   void ask(Phase phase, protocol::OwnedOperation operation);
   void free();
@@ -195,8 +198,6 @@ class SettlePlan final : public calls::Procedure {
   std::optional<std::string> value_;  // while storing, it is in operation_
   Deadline due_ = never;
   Deadline begin_by_ = never;
-  bool elsewhere_ = false;
-  bool overdue_ = false;
   Phase phase_ = Phase::idle;
   protocol::OwnedOperation operation_;  // in flight, or waiting to be polled
   bool wanted_ = false;

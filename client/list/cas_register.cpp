@@ -29,7 +29,7 @@ void CasRegister::draw() { next_ = 1 + random_.below(drawn_end); }
 void CasRegister::open(Deadline until, Now now) {
   begin_attempt(until, now);
   good_until_ = contended_ ? now.mono + options_.tenure : never;
-  if (!known_ || !trusted_ || contended_) return send_get(now);
+  if (known_ != Known::trusted || contended_) return send_get(now);
   head_.next = next_;
   state_ = State::open;
   report_done();
@@ -45,23 +45,24 @@ void CasRegister::send_get(Now now) {
 
 void CasRegister::on_head(const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
-  absent_ = answer.reply.status != Status::done;
-  if (!absent_ && answer.reply.version.empty()) return end_without_versions(answer);
-  auto parsed = absent_ ? Head{} : parse_head(answer.reply.value, Ids::drawn);
+  const bool there = answer.reply.status == Status::done;
+  if (there && answer.reply.version.empty()) return end_without_versions(answer);
+  auto parsed = there ? parse_head(answer.reply.value, Ids::drawn) : Head{};
   if (!parsed) {
     return end(Kind::failed, refused(answer, Reason::other, std::move(parsed.error())), answer.now);
   }
-  const bool same = known_ && answer.connection == connection_ &&
-                    answer.reply.version == std::string_view(version_);
-  contended_ = known_ && !same;
+  std::optional<std::string> version;
+  if (there) version = answer.reply.version;
+  const bool same =
+      known_ != Known::nothing && answer.connection == connection_ && version == version_;
+  contended_ = known_ != Known::nothing && !same;
   use_connection(answer.connection);
-  version_ = answer.reply.version;
+  version_ = std::move(version);
   head_ = std::move(*parsed);
   head_.next = next_;
   sweeper_.forget_swept(head_.garbage);
-  known_ = true;
-  trusted_ = same;
-  versioned_ = !absent_;
+  known_ = same ? Known::trusted : Known::doubtful;
+  versioned_ = there;
   state_ = State::open;
   report_done();
 }
@@ -91,7 +92,7 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
 void CasRegister::on_exchange(const PendingOperation& operation, const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   const bool done = answer.reply.status == Status::done;
-  if (operation.purpose == get && !done) trusted_ = false;  // the head may be out of date
+  if (operation.purpose == get && !done) distrust_head();  // it may be out of date
   if (operation.purpose == put && !done) {
     std::erase(added_, operation.key);  // another client's key
     draw();
@@ -136,8 +137,8 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
                now);
   }
   until_ = until;
-  state_ = State::committing;
-  swap_sent_ = swapped_ = gone_ = false;
+  state_ = State::touching;
+  gone_ = false;
   unanswered_ = 1 + (options_.controls.touch_first ? added_.size() : 0);
   if (options_.controls.touch_first) send_touches(until, now);
   next_head_ = std::move(head);
@@ -148,11 +149,12 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
 }
 
 void CasRegister::send_swap(Now now) {
-  swap_sent_ = true;
+  state_ = State::swapping;
   PendingOperation operation(Verb::set, keys_.head());
-  if (options_.controls.compare)
-    operation.condition = absent_ ? Condition::if_absent : Condition::if_version;
-  if (options_.controls.compare && !absent_) operation.version = version_;
+  if (options_.controls.compare) {
+    operation.condition = version_ ? Condition::if_version : Condition::if_absent;
+    operation.version = version_.value_or(std::string());
+  }
   operation.value = encode_head(next_head_);
   operation.connection = bound();
   operation.deadline = until_;
@@ -173,17 +175,17 @@ void CasRegister::send_touches(Deadline until, Now now) {
 void CasRegister::on_commit(const PendingOperation& operation, const socket::Completion& answer) {
   if (operation.purpose == swap) return on_swapped(answer);
   if (!answer.answered) {
-    if (!swap_sent_) return fail(answer);
-    if (!swapped_ && pending_.drop_waiting() > 0) return fail(answer);
+    if (state_ == State::touching) return fail(answer);
+    if (state_ == State::swapping && pending_.drop_waiting() > 0) return fail(answer);
     Error error = runtime::make_error(answer, started_);
     error.outcome = Outcome::unknown;
     added_.clear();
     return end(Kind::unknown, std::move(error), answer.now);
   }
   if (answer.reply.status != Status::done) gone_ = true;
-  if (gone_ && !swap_sent_) return lose(answer, "a segment that was added is gone");
+  if (gone_ && state_ == State::touching) return lose(answer, "a segment that was added is gone");
   --unanswered_;
-  if (unanswered_ == 1 && !swap_sent_) return send_swap(answer.now);
+  if (unanswered_ == 1 && state_ == State::touching) return send_swap(answer.now);
   if (unanswered_ == 0) on_committed(answer);
 }
 
@@ -197,7 +199,7 @@ void CasRegister::on_swapped(const socket::Completion& answer) {
     contended_ = true;
     return lose(answer, "another writer has changed the list");
   }
-  swapped_ = true;
+  state_ = State::swapped;
   version_ = answer.reply.version;
   if (!options_.controls.touch_first) send_touches(until_, answer.now);
   if (--unanswered_ == 0) on_committed(answer);
@@ -206,7 +208,7 @@ void CasRegister::on_swapped(const socket::Completion& answer) {
 void CasRegister::on_committed(const socket::Completion& answer) {
   added_.clear();
   if (gone_) {
-    known_ = false;
+    known_ = Known::nothing;
     Error error = refused(answer, Reason::incomplete,
                           "the edit was made, but the server has dropped a segment that it added");
     error.outcome = Outcome::unknown;
@@ -215,9 +217,11 @@ void CasRegister::on_committed(const socket::Completion& answer) {
   state_ = State::open;
   replace_head(std::move(next_head_), {{}, bound(), answer.now.mono + 2 * options_.step_timeout});
   head_.next = next_;
-  absent_ = false;
-  known_ = !version_.empty();  // old servers do not send the new version
-  trusted_ = known_ && !contended_;
+  known_ = contended_ ? Known::doubtful : Known::trusted;
+  if (version_->empty()) {  // an old server; the next commit needs a version, and open() reads it
+    known_ = Known::nothing;
+    good_until_ = Deadline::min();
+  }
   report_done();
 }
 
@@ -231,7 +235,7 @@ void CasRegister::close(Deadline until, Now) {
   event_ = {};
   pending_.drop_waiting();
   if (state_ == State::closed) return;
-  if (state_ != State::open || !added_.empty()) trusted_ = false;  // the attempt failed
+  if (state_ != State::open || !added_.empty()) distrust_head();  // the attempt failed
   sweeper_.discard(std::exchange(added_, {}), {{}, bound(), until});
   state_ = State::closed;
   ++attempt_;
@@ -245,7 +249,9 @@ void CasRegister::on_reply_to(const PendingOperation& operation, const socket::C
       return on_head(answer);
     case State::exchanging:
       return on_exchange(operation, answer);
-    case State::committing:
+    case State::touching:
+    case State::swapping:
+    case State::swapped:
       return on_commit(operation, answer);
     case State::closed:
     case State::open:

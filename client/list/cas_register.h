@@ -8,10 +8,16 @@
 //   reading    -> open
 //   open       -> exchanging  GETs; items and segments by `add`, with a life of 60 s
 //   exchanging -> open
-//   open       -> committing  touch of every added key, which makes it permanent. Then, on the same
+//   open       -> swapping    touch of every added key, which makes it permanent. Then, on the same
 //                             connection, SET head' if its version is the same (absent: `add`):
 //                             this alone decides
-//   committing -> open | closed
+//              -> touching    the touches alone, where answers name no connection
+//   touching   -> swapping    all are answered: SET head'
+//              -> closed      lost: one was not, or its key is gone
+//   swapping   -> swapped     SET head' is answered; touches may not be
+//              -> closed      lost: another version; unknown: something was not answered
+//   swapped    -> open        all are answered
+//              -> closed      unknown: a touch was not answered, or its key is gone
 //
 // Added keys have ids that no other writer uses: each register counts from a number drawn at
 // random, and if a key exists already, the draw was unlucky and is repeated. So no writer ever
@@ -30,6 +36,10 @@
 // Pure: no socket, clock, entropy, thread or callback.
 //
 // Thread rule: one thread at a time; under the baton.
+
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "client/list/list_controls.h"
@@ -55,7 +65,9 @@ class CasRegister final : public RegisterBase {
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
-  void distrust_head() noexcept override { trusted_ = false; }
+  void distrust_head() noexcept override {
+    if (known_ == Known::trusted) known_ = Known::doubtful;
+  }
   bool closing() const override { return false; }
 
   void on_deadline(Now) override {}
@@ -64,7 +76,17 @@ class CasRegister final : public RegisterBase {
   std::string_view watched_key() const override { return {}; }
 
  private:
-  enum class State : std::uint8_t { closed, reading, open, exchanging, committing };
+  enum class State : std::uint8_t {
+    closed,
+    reading,
+    open,
+    exchanging,
+    touching,
+    swapping,
+    swapped
+  };
+  // The head that we read or wrote last may still be the newest, or (`trusted`) is likely to be.
+  enum class Known : std::uint8_t { nothing, doubtful, trusted };
   enum Purpose : unsigned { read, get, put, look, touch, swap };
 
   void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) override;
@@ -90,20 +112,15 @@ class CasRegister final : public RegisterBase {
   State state_ = State::closed;
   Id next_ = 0;  // the id that this register uses next
 
-  // The head that we read or wrote last.
-  bool known_ = false;    // it may still be the newest
-  bool trusted_ = false;  // it is likely to be the newest
-  bool absent_ = false;
-  std::string version_;
-  bool versioned_ = false;  // the server has sent a version
-  bool contended_ = false;  // another client wrote it recently
+  Known known_ = Known::nothing;
+  std::optional<std::string> version_;  // of that head; none: it was absent; empty: not sent
+  bool versioned_ = false;              // the server has sent a version
+  bool contended_ = false;              // another client wrote it recently
 
   std::vector<std::string> added_;  // in this attempt; not yet named by a commit
   Deadline added_at_{0};
   Head next_head_;
-  bool swap_sent_ = false;  // the commit
-  bool swapped_ = false;    // the commit was answered
-  bool gone_ = false;       // something in added_ was missing
+  bool gone_ = false;  // swapping: something in added_ was missing
 };
 
 }  // namespace sheaf::client::list

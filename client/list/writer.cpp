@@ -44,7 +44,7 @@ Writer::Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions
 
 // An edit that comes during a commit, or while others have their turn, just waits.
 void Writer::add(EditRequest& request, Now now) {
-  if (shut_down_) return edits_.fail(request, closing_error(), now);
+  if (life_ >= Life::shut_down) return edits_.fail(request, closing_error(), now);
   hurried_ = ended_at_ != Deadline::min() && now.mono - ended_at_ <= linger();
   edits_.add(request);
   switch (state_) {
@@ -58,6 +58,7 @@ void Writer::add(EditRequest& request, Now now) {
       register_->prolong(request.deadline);
       break;
     case State::working:
+    case State::ready:
     case State::resting:
       break;
   }
@@ -79,7 +80,10 @@ void Writer::on_deadline(Now now) {
   expire(now);
   register_->on_deadline(now);
   if (now.mono >= wake_at_) wake(now);
-  overdue_ = now.mono >= overdue_at_;
+  if (now.mono >= overdue_at_) {
+    life_ = Life::overdue;
+    overdue_at_ = never;
+  }
   proceed(now);
 }
 
@@ -97,7 +101,7 @@ void Writer::wake(Now now) {
 
 // A commit that was sent ends with its answer; nothing else begins any more.
 void Writer::on_shutdown(Now now) {
-  shut_down_ = retired_ = true;
+  life_ = Life::shut_down;
   if (!attempt_.committing()) {
     edits_.put_back();
     close(now);
@@ -114,11 +118,11 @@ void Writer::on_shutdown(Now now) {
 // become as many nested calls.
 void Writer::proceed(Now now) {
   for (;;) {
-    if (std::exchange(begin_, false)) begin(now);
+    if (state_ == State::ready) begin(now);
     const RegisterEvent event = register_->poll_event();
     if (event.kind != Kind::none) {
       on_event(event, now);
-    } else if (!begin_) {
+    } else if (state_ != State::ready) {
       return;
     }
   }
@@ -151,7 +155,7 @@ void Writer::open(Now now) {
 
 void Writer::close(Now now) {
   attempt_.give_up();
-  register_->close(now.mono + (shut_down_ ? closing_patience : patience), now);
+  register_->close(now.mono + (life_ >= Life::shut_down ? closing_patience : patience), now);
 }
 
 // ---- one group after the other
@@ -203,8 +207,8 @@ void Writer::go_on(Now now) {
     close(now);
     rest(options_.rest, now);
   } else if (edits_.waiting()) {
-    begin_ = true;
-  } else if (hurried_ && !shut_down_) {
+    state_ = State::ready;
+  } else if (hurried_ && life_ < Life::shut_down) {
     hurried_ = false;
     state_ = State::lingering;
     wake_at_ = now.mono + linger();
@@ -263,7 +267,7 @@ void Writer::on_failed(const Error& error, Now now) {
 void Writer::fail_group(const Error& error, Now now) {
   edits_.fail_group(error, now);
   state_ = State::idle;
-  if (edits_.waiting() && !shut_down_) open(now);
+  if (edits_.waiting() && life_ < Life::shut_down) open(now);
 }
 
 // ---- deadlines and cancellations

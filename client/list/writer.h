@@ -7,14 +7,15 @@
 //
 //   idle      -> opening     an edit has come; the register gets ready
 //   opening   -> working     it is open: the first group begins
-//   working   -> working     committed, and edits wait
+//   working   -> ready       committed, and edits wait
 //             -> lingering   committed, none waits, but edits came in quick succession: the
 //                            register stays open for a moment, so that a program that pushes in a
 //                            loop pays two round trips for each, not six
 //             -> resting     committed, and the register was in use for its time: it is closed, and
 //                            others get their turn first
 //             -> idle        committed, and none waits; unknown; failed
-//   lingering -> working     an edit has come
+//   ready     -> working     the end of the group before is handled: the next one begins
+//   lingering -> ready       an edit has come
 //             -> idle        none has come
 //   resting   -> opening     the rest is over, and edits wait; idle if none does
 //   opening, working -> opening | resting   lost: the same edits start again; at once the first
@@ -71,11 +72,11 @@ class Writer final : public calls::Procedure {
   EditRequest* poll_ended() { return edits_.poll_ended(); }
   // True while the store has not answered that the register is closed. Once a client that closes
   // has waited long enough for that, it is false too.
-  bool releasing() const noexcept { return register_->closing() && !overdue_; }
+  bool releasing() const noexcept { return register_->closing() && life_ != Life::overdue; }
   // No edit waits, and nothing is wanted or in flight.
   bool idle() const noexcept { return state_ == State::idle && !edits_.waiting(); }
   // The writer will not be used again: it is done as soon as it is idle.
-  void retire() noexcept { retired_ = true; }
+  void retire() noexcept { life_ = std::max(life_, Life::retired); }
 
   void start(Now) override {}
   void on_answer(unsigned id, const socket::Completion& answer) override;
@@ -84,14 +85,15 @@ class Writer final : public calls::Procedure {
   void on_shutdown(Now now) override;
   bool poll_command(calls::Command& command) override { return register_->poll_command(command); }
   Deadline poll_deadline() const override {
-    return std::min(
-        {edits_.earliest(), register_->poll_deadline(), wake_at_, overdue_ ? never : overdue_at_});
+    return std::min({edits_.earliest(), register_->poll_deadline(), wake_at_, overdue_at_});
   }
   std::string_view watched_key() const override { return register_->watched_key(); }
-  bool done() const override { return retired_ && idle() && edits_.all_polled(); }
+  bool done() const override { return life_ >= Life::retired && idle() && edits_.all_polled(); }
 
  private:
-  enum class State : std::uint8_t { idle, opening, working, lingering, resting };
+  enum class State : std::uint8_t { idle, opening, working, ready, lingering, resting };
+  // Each includes those before it. `overdue`: a release was waited for long enough.
+  enum class Life : std::uint8_t { used, retired, shut_down, overdue };
 
   void proceed(Now now);
   void on_event(const RegisterEvent& event, Now now);
@@ -118,13 +120,10 @@ class Writer final : public calls::Procedure {
   const WriterOptions options_;
   Random random_;
   State state_ = State::idle;
-  bool retired_ = false;
-  bool shut_down_ = false;
+  Life life_ = Life::used;
   Deadline overdue_at_ = never;  // when a closing client stops waiting for a release in flight
-  bool overdue_ = false;
   EditQueue edits_;
   CommitAttempt attempt_;
-  bool begin_ = false;        // the register is open for the next group
   Deadline wake_at_ = never;  // lingering, resting
   unsigned losses_ = 0;       // attempts lost in a row
   std::string last_error_;    // of the last attempt that was lost

@@ -34,21 +34,18 @@ Error no_versions(std::string_view node) {
 }
 
 void CasLockKey::begin(Request request, Deadline deadline, std::uint64_t connection, Now now) {
-  if (in_flight_ && writes()) {  // the old request may still be executed
-    certain_ = false;
-    may_be_ours_ = true;
-  }
+  if (in_flight() && !reads()) doubt();  // the old request may still be executed
   request_ = request;
   deadline_ = deadline;
   connection_ = connection;
   begun_at_ = now.mono;
-  stored_ = repeated_ = false;
+  repeated_ = false;
   go(first(), now);
 }
 
 // To renew and to release, the version must be certain on the connection that carries the request.
 CasLockKey::Step CasLockKey::first() const {
-  const bool usable = certain_ && connection_ == version_connection_;
+  const bool usable = certain() && connection_ == version_connection_;
   switch (request_) {
     case Request::acquire:
       return Step::adding;
@@ -63,14 +60,19 @@ CasLockKey::Step CasLockKey::first() const {
 void CasLockKey::go(Step step, Now now) {
   step_ = step;
   sent_at_ = now.mono;
-  wanted_ = true;
-  in_flight_ = false;
+  sent_ = false;
   ++id_;
 }
 
+// A write of ours may be executed, or may not.
+void CasLockKey::doubt() {
+  version_.clear();
+  may_be_ours_ = true;
+}
+
 bool CasLockKey::poll_command(calls::Command& command) {
-  if (!std::exchange(wanted_, false)) return false;
-  in_flight_ = true;
+  if (step_ == Step::idle || sent_) return false;
+  sent_ = true;
   command = {};
   command.id = id_;
   command.operation = operation();
@@ -82,7 +84,7 @@ protocol::Operation CasLockKey::operation() {
   protocol::Operation operation;
   operation.key = item_.name;
   operation.deadline = deadline_;
-  if (step_ == Step::looking) return operation;
+  if (reads()) return operation;
   if (step_ == Step::removing) {
     operation.verb = Verb::remove;
   } else {
@@ -92,7 +94,7 @@ protocol::Operation CasLockKey::operation() {
   }
   if (step_ == Step::adding) {
     operation.condition = Condition::if_absent;
-  } else if (step_ == Step::removing ? !version_.empty() : controls_.compare) {
+  } else if (step_ == Step::removing ? certain() : controls_.compare) {
     operation.condition = Condition::if_version;
     operation.version = compared_[id_] = version_;
   }
@@ -101,19 +103,16 @@ protocol::Operation CasLockKey::operation() {
 
 std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Completion& answer) {
   compared_.erase(id);
-  if (id != id_ || !in_flight_) return std::nullopt;
-  in_flight_ = false;
+  if (id != id_ || !in_flight()) return std::nullopt;
   if (!answer.answered) {
-    if (writes() && answer.outcome == Outcome::unknown) {
-      certain_ = false;
-      may_be_ours_ = true;
-    }
+    if (!reads() && answer.outcome == Outcome::unknown) doubt();
     return failed(runtime::make_error(answer, begun_at_), answer);
   }
   connection_ = answer.connection;  // later steps compare the versions that this connection returns
   switch (step_) {
     case Step::adding:
       return on_added(answer);
+    case Step::fetching:
     case Step::looking:
       return on_looked(answer);
     case Step::swapping:
@@ -131,13 +130,12 @@ std::optional<KeyAnswer> CasLockKey::on_stored(const socket::Completion& answer)
   stored_at_ = sent_at_;
   note(answer);
   const bool slow = answer.now.mono - sent_at_ > slow_answer;
-  if (certain_ && slow && !std::exchange(repeated_, true)) {
+  if (certain() && slow && !std::exchange(repeated_, true)) {
     go(Step::swapping, answer.now);
     return std::nullopt;
   }
-  if (certain_ || request_ == Request::renew) return ended(End::done, answer);
-  stored_ = true;
-  go(Step::looking, answer.now);
+  if (certain() || request_ == Request::renew) return ended(End::done, answer);
+  go(Step::fetching, answer.now);
   return std::nullopt;
 }
 
@@ -151,7 +149,6 @@ std::optional<KeyAnswer> CasLockKey::on_added(const socket::Completion& answer) 
 std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer) {
   const bool there = answer.reply.status == Status::done;
   if (!there && request_ == Request::acquire) {
-    stored_ = false;
     go(Step::adding, answer.now);
     return std::nullopt;
   }
@@ -161,15 +158,15 @@ std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer)
   }
   note(answer);
   // A server without versions grants no locks; our own item can only be removed there.
-  if (!certain_ && request_ != Request::release) return failed(no_versions(answer.node), answer);
-  if (stored_) return ended(End::done, answer);
+  if (!certain() && request_ != Request::release) return failed(no_versions(answer.node), answer);
+  if (step_ == Step::fetching) return ended(End::done, answer);
   go(request_ == Request::release ? Step::removing : Step::swapping, answer.now);
   return std::nullopt;
 }
 
 std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return on_stored(answer);
-  certain_ = false;
+  version_.clear();
   if (request_ == Request::acquire) {
     go(Step::adding, answer.now);
     return std::nullopt;
@@ -179,7 +176,7 @@ std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer
 
 std::optional<KeyAnswer> CasLockKey::on_removed(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return ended(End::done, answer);
-  certain_ = false;
+  version_.clear();
   if (answer.reply.status == Status::absent) return ended(End::gone, answer);
   go(Step::looking, answer.now);  // one of our own renewals may have come over another connection
   return std::nullopt;
@@ -189,7 +186,6 @@ std::optional<KeyAnswer> CasLockKey::on_removed(const socket::Completion& answer
 void CasLockKey::note(const socket::Completion& answer) {
   version_ = answer.reply.version;
   version_connection_ = answer.connection;
-  certain_ = !version_.empty();
 }
 
 KeyAnswer CasLockKey::ended(End end, const socket::Completion& answer) {
@@ -204,8 +200,8 @@ KeyAnswer CasLockKey::ended(End end, const socket::Completion& answer) {
 }
 
 KeyAnswer CasLockKey::failed(Error error, const socket::Completion& answer) {
-  step_ = Step::idle;
-  if (stored_ && error.outcome == Outcome::not_sent) error.outcome = Outcome::unknown;
+  const bool stored = std::exchange(step_, Step::idle) == Step::fetching;
+  if (stored && error.outcome == Outcome::not_sent) error.outcome = Outcome::unknown;
   KeyAnswer outcome;
   outcome.node = answer.node;
   outcome.error = std::move(error);

@@ -8,16 +8,18 @@
 // | step     | sends                     | answer             | then                            |
 // |----------|---------------------------|--------------------|---------------------------------|
 // | adding   | set name nonce if absent  | stored             | done; if slow: swapping         |
-// |          |                           | stored, no version | looking                         |
+// |          |                           | stored, no version | fetching                        |
 // |          |                           | not stored         | taken; looking, if an attempt   |
 // |          |                           |                    | of ours may have been stored    |
-// | looking  | get name                  | our nonce          | swapping; release: removing;    |
-// |          |                           |                    | done, if it was just stored     |
-// | looking  | get name                  | our nonce, but no  | failed: the server has none;    |
+// | fetching | get name, for the version | our nonce          | done                            |
+// |          | of what was just stored   | else               | as looking                      |
+// | looking  | get name                  | our nonce          | swapping; release: removing     |
+// |          |                           | our nonce, but no  | failed: the server has none;    |
 // |          |                           | version            | release: always removing        |
 // |          |                           | another nonce      | taken; release: gone            |
 // |          |                           | absent             | acquire: adding; else gone      |
 // | swapping | set name nonce if version | stored             | done; if slow: once more        |
+// |          |                           | stored, no version | acquire: fetching; renew: done  |
 // |          |                           | not stored, absent | acquire: adding; renew: taken,  |
 // |          |                           |                    | gone                            |
 // | removing | remove name if version    | removed            | done                            |
@@ -73,11 +75,14 @@ class CasLockKey final : public LockKey {
   bool watchable() const noexcept override { return false; }
 
  private:
-  enum class Step : std::uint8_t { idle, adding, looking, swapping, removing };
+  enum class Step : std::uint8_t { idle, adding, fetching, looking, swapping, removing };
 
   Step first() const;
   void go(Step step, Now now);
-  bool writes() const { return step_ != Step::idle && step_ != Step::looking; }
+  bool in_flight() const { return step_ != Step::idle && sent_; }
+  bool reads() const { return step_ == Step::fetching || step_ == Step::looking; }
+  void doubt();
+  bool certain() const { return !version_.empty(); }
   std::optional<KeyAnswer> on_stored(const socket::Completion& answer);
   std::optional<KeyAnswer> on_added(const socket::Completion& answer);
   std::optional<KeyAnswer> on_looked(const socket::Completion& answer);
@@ -99,17 +104,14 @@ class CasLockKey final : public LockKey {
   Deadline begun_at_{0};
   Deadline sent_at_{0};    // when the current command was sent
   Deadline stored_at_{0};  // when the write that was stored was sent
-  bool stored_ = false;    // by this request; only the version is missing
   bool repeated_ = false;  // swapped once more after a slow answer
-  bool wanted_ = false;
-  bool in_flight_ = false;
+  bool sent_ = false;      // the command of the step
   unsigned id_ = 0;
 
   // What is known of the item.
   bool may_be_ours_ = false;  // one of our writes was stored, or may have been
-  std::string version_;       // the latest, from version_connection_
+  std::string version_;       // from version_connection_; empty if it is not certain
   std::uint64_t version_connection_ = 0;
-  bool certain_ = false;
   std::map<unsigned, std::string> compared_;  // per command in flight, which has a view of it
 };
 

@@ -72,7 +72,7 @@ LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
 // ---- asking and waiting
 
 void LockPlan::start(Now now) {
-  started_at_ = heard_at_ = now.mono;
+  started_at_ = now.mono;
   ask(now);
 }
 
@@ -85,7 +85,7 @@ void LockPlan::ask(Now now) {
     return;
   }
   phase_ = Phase::asking;
-  hinted_ = false;
+  poll_at_ = never;
   asked_at_ = now.mono;
   const nanoseconds limit = std::min(terms_.attempt_timeout, times_.belief);
   ask_deadline_ = std::min(now.mono + limit, terms_.wait_until);
@@ -93,7 +93,7 @@ void LockPlan::ask(Now now) {
 }
 
 void LockPlan::rest(Now now) {
-  if (hinted_) return ask(now);
+  if (now.mono >= poll_at_) return ask(now);  // a hint came while asking
   phase_ = Phase::waiting;
   const auto jitter = static_cast<int>(800 + random_.below(401));
   const nanoseconds usual = nanoseconds(poll_interval) * jitter / 1000;
@@ -105,7 +105,6 @@ void LockPlan::rest(Now now) {
 
 void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
   if (answer.end == End::failed) return on_ask_failed(answer, now);
-  heard_ = true;
   heard_at_ = now.mono;
   failure_.reset();
   if (answer.end == End::done) return on_granted(answer, now);
@@ -130,8 +129,8 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
                    now);
   }
   phase_ = Phase::held;
-  settled_ = acquired_ = true;
-  connected_ = true;
+  acquired_ = true;
+  connection_ = answer.connection;
   renew_at_ = answer.sent_at + times_.renew_interval;
   tenure_->held = true;
   tenure_->until = answer.sent_at + times_.belief;
@@ -144,11 +143,11 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
 void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const Error& error = *answer.error;
   if (answer.in_question) in_question_ = true;
-  if (cancelled_) return give_up_cancelled(now);
   const nanoseconds limit = std::min(terms_.attempt_timeout, times_.belief);
   const bool cut_short = ask_deadline_ < asked_at_ + limit;
-  if (!cut_short || !heard_ || !terms_.patient) failure_ = error;
-  const bool silent = terms_.patient && now.mono - heard_at_ >= terms_.patience;
+  if (!cut_short || !heard_at_ || !terms_.patient) failure_ = error;
+  const Deadline heard_at = heard_at_.value_or(started_at_);
+  const bool silent = terms_.patient && now.mono - heard_at >= terms_.patience;
   if (is_final(error)) return give_up(error, now);
   if (silent || now.mono >= terms_.wait_until) return give_up(failure_, now);
   if (terms_.patient) {
@@ -160,7 +159,6 @@ void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
 }
 
 void LockPlan::give_up(std::optional<Error> why, Now now) {
-  settled_ = true;
   failure_ = std::move(why);
   if (in_question_) {
     begin_freeing(now);
@@ -179,14 +177,14 @@ void LockPlan::give_up_cancelled(Now now) {
 // ---- held
 
 void LockPlan::renew(Now now) {
-  renewing_ = true;
+  phase_ = Phase::renewing;
   const Deadline deadline = std::min(now.mono + times_.renew_timeout, tenure_->until);
   key_->begin(Request::renew, deadline, terms_.controls.bound ? tenure_->connection : 0, now);
 }
 
 void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
-  renewing_ = false;
   if (phase_ == Phase::releasing) return begin_freeing(now);
+  phase_ = Phase::held;
   if (answer.end == End::taken || answer.end == End::gone) {
     const std::string lock = printable(terms_.name);
     return lose(
@@ -223,16 +221,16 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
 }
 
 void LockPlan::on_doubt(Now now) {
-  if (phase_ != Phase::held) return;
+  if (!holds()) return;
   tenure_->in_doubt = true;
   ++tenure_->changes;
-  if (!renewing_) renew(now);
+  if (phase_ == Phase::held) renew(now);
 }
 
 void LockPlan::on_connection_ended(std::uint64_t connection, Now now) {
-  if (!connected_ || connection != tenure_->connection || !terms_.controls.bound) return;
-  connected_ = false;
-  if (phase_ != Phase::held) return;
+  if (connection_ != connection || !terms_.controls.bound) return;
+  connection_.reset();
+  if (!holds()) return;
   lose(lock_error(Outcome::unknown, Reason::connection_lost, {},
                   "the connection on which " + printable(terms_.name) + " was locked has ended"),
        true, now);
@@ -259,14 +257,14 @@ void LockPlan::lose(Error why, bool may_be_ours, Now now) {
 // ---- release
 
 void LockPlan::release(Deadline report_by, Now now) {
-  if (phase_ != Phase::held) {
+  if (!holds()) {
     if (!freed_) freed_ = Result<bool>(false);  // it was lost before
     return;
   }
   report_by_ = report_by;
   end_tenure("it was released");
+  if (phase_ == Phase::held) return begin_freeing(now);
   phase_ = Phase::releasing;
-  if (!renewing_) begin_freeing(now);
 }
 
 // An attempt in question may still be executed, and then the key lives for a lease.
@@ -279,9 +277,9 @@ void LockPlan::begin_freeing(Now now) {
 void LockPlan::free(Now now) {
   free_at_ = never;
   free_sent_ = now.mono;
-  free_bound_ = connected_;  // so that it is executed after everything sent before
+  free_bound_ = connection_.has_value();  // so that it is executed after everything sent before
   key_->begin(Request::release, std::min(now.mono + terms_.attempt_timeout, free_until_),
-              connected_ ? tenure_->connection : 0, now);
+              connection_.value_or(0), now);
 }
 
 void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
@@ -313,12 +311,16 @@ void LockPlan::on_answer(unsigned id, const socket::Completion& answer) {
   switch (phase_) {
     case Phase::asking:
       return on_asked(*end, answer.now);
-    case Phase::held:
+    case Phase::cancelling:
+      if (end->in_question || end->end == End::done) in_question_ = true;
+      return give_up_cancelled(answer.now);
+    case Phase::renewing:
     case Phase::releasing:
       return on_renewed(*end, answer.now);
     case Phase::freeing:
       return on_freed(*end, answer.now);
     case Phase::waiting:
+    case Phase::held:
     case Phase::over:
       return;
   }
@@ -331,6 +333,7 @@ void LockPlan::on_deadline(Now now) {
       if (now.mono >= poll_at_) ask(now);
       return;
     case Phase::held:
+    case Phase::renewing:
       if (now.mono >= tenure_->until) {
         std::string text =
             "the lease of " + printable(terms_.name) + " expired before it was renewed";
@@ -338,7 +341,7 @@ void LockPlan::on_deadline(Now now) {
         return lose(lock_error(Outcome::unknown, Reason::timed_out, {}, std::move(text)), true,
                     now);
       }
-      if (now.mono >= renew_at_ && !renewing_) renew(now);
+      if (now.mono >= renew_at_ && phase_ == Phase::held) renew(now);
       return;
     case Phase::freeing:
       if (!freed_ && now.mono >= report_by_) {
@@ -348,6 +351,7 @@ void LockPlan::on_deadline(Now now) {
       if (now.mono >= free_at_) free(now);
       return;
     case Phase::asking:
+    case Phase::cancelling:
     case Phase::releasing:
     case Phase::over:
       return;
@@ -356,7 +360,7 @@ void LockPlan::on_deadline(Now now) {
 
 void LockPlan::on_hint(Now now) {
   if (phase_ == Phase::waiting) return ask(now);
-  hinted_ = phase_ == Phase::asking;
+  if (phase_ == Phase::asking) poll_at_ = now.mono;
 }
 
 // An attempt in flight ends at once, and its error says if it may have been executed. A release
@@ -367,13 +371,16 @@ bool LockPlan::on_cancel(Now now) {
       give_up_cancelled(now);
       return false;
     case Phase::asking:
-      cancelled_ = true;
+      phase_ = Phase::cancelling;
+      return true;
+    case Phase::cancelling:
       return true;
     case Phase::releasing:
     case Phase::freeing:
       if (!freed_) freed_ = Failure(lock_error(Outcome::unknown, Reason::cancelled, {}, {}));
       return false;
     case Phase::held:
+    case Phase::renewing:
     case Phase::over:
       return false;
   }
@@ -383,9 +390,9 @@ bool LockPlan::on_cancel(Now now) {
 void LockPlan::on_shutdown(Now now) {
   const Error closing =
       runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing");
-  if (phase_ == Phase::held) {
+  if (holds()) {
     lose(closing, false, now);
-  } else if (!settled_) {
+  } else if (!settled()) {
     give_up(closing, now);
   }
   if (!freed_) freed_ = Failure(closing);
@@ -401,10 +408,13 @@ Deadline LockPlan::poll_deadline() const {
     case Phase::waiting:
       return std::min(poll_at_, terms_.wait_until);
     case Phase::held:
-      return renewing_ ? tenure_->until : std::min(renew_at_, tenure_->until);
+      return std::min(renew_at_, tenure_->until);
+    case Phase::renewing:
+      return tenure_->until;
     case Phase::freeing:
       return freed_ ? free_at_ : std::min(free_at_, report_by_);
     case Phase::asking:
+    case Phase::cancelling:
     case Phase::releasing:
     case Phase::over:
       return never;

@@ -7,31 +7,35 @@
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
-// | phase     | input                        | then                          | next      |
-// |-----------|------------------------------|-------------------------------|-----------|
-// | waiting   | poll time, hint              | acquire                       | asking    |
-// | waiting   | the wait is over             | settled: not acquired, error  | leaving   |
-// | asking    | done in time                 | settled: acquired             | held      |
-// | asking    | done after our own lease     | acquire again                 | asking    |
-// | asking    | taken by another             |                               | waiting   |
-// | asking    | no answer                    | the attempt is in question    | waiting   |
-// | asking    | refused by the store         | settled: error                | leaving   |
-// | held      | a renewal is due             | renew, same connection        | held      |
-// | held      | done in time                 | held for another lease        | held      |
-// | held      | taken by another, gone       | lost                          | over      |
-// | held      | done too late, lease over    | lost                          | freeing   |
-// | held      | the connection ended         | lost                          | freeing   |
-// | held      | release(), no renewal open   |                               | freeing   |
-// | held      | release(), a renewal is open |                               | releasing |
-// | releasing | the renewal ended            |                               | freeing   |
-// | freeing   | start; no answer, and a      | release                       | freeing   |
-// |           | while later                  |                               |           |
-// | freeing   | answered, or one lease later |                               | over      |
-// | waiting   | on_cancel()                  | settled: cancelled            | leaving   |
-// | asking    | on_cancel()                  | settled: cancelled, with the  | leaving   |
-// |           |                              | end of the attempt            |           |
-// | freeing   | on_cancel()                  | freed: cancelled, unknown     | freeing   |
-// | any       | on_shutdown()                | lost, not acquired            | over      |
+// | phase      | input                        | then                          | next       |
+// |------------|------------------------------|-------------------------------|------------|
+// | waiting    | poll time, hint              | acquire                       | asking     |
+// | waiting    | the wait is over             | settled: not acquired, error  | leaving    |
+// | asking     | done in time                 | settled: acquired             | held       |
+// | asking     | done after our own lease     | acquire again                 | asking     |
+// | asking     | taken by another             | if a hint came meanwhile:     | waiting    |
+// |            |                              | polls at once                 |            |
+// | asking     | no answer                    | the attempt is in question    | waiting    |
+// | asking     | refused by the store         | settled: error                | leaving    |
+// | held       | a renewal is due             | renew, same connection        | renewing   |
+// | renewing   | done in time                 | held for another lease        | held       |
+// | renewing   | no answer                    | the next renewal is due soon  | held       |
+// | renewing   | taken by another, gone       | lost                          | over       |
+// | renewing   | done too late                | lost                          | freeing    |
+// | held,      | the lease is over, or the    | lost                          | freeing    |
+// | renewing   | connection ended             |                               |            |
+// | held       | release()                    |                               | freeing    |
+// | renewing   | release()                    |                               | releasing  |
+// | releasing  | the renewal ended            |                               | freeing    |
+// | freeing    | start; no answer, and a      | release                       | freeing    |
+// |            | while later                  |                               |            |
+// | freeing    | answered, or one lease later |                               | over       |
+// | waiting    | on_cancel()                  | settled: cancelled            | leaving    |
+// | asking     | on_cancel()                  |                               | cancelling |
+// | cancelling | the attempt ended            | settled: cancelled            | leaving    |
+// | releasing, | on_cancel()                  | freed: cancelled, unknown     | the same   |
+// | freeing    |                              |                               |            |
+// | any        | on_shutdown()                | lost, not acquired            | over       |
 //
 // leaving = freeing if an attempt is in question, else over. Without patience (try_lock), a taken
 // lock and most failures settle at once.
@@ -111,7 +115,7 @@ class LockPlan final : public calls::Procedure {
   bool done() const override { return phase_ == Phase::over; }
 
   // True once it is decided if the lock was acquired.
-  bool settled() const noexcept { return settled_; }
+  bool settled() const noexcept { return phase_ > Phase::cancelling; }
   bool acquired() const noexcept { return acquired_; }
   // Settled, not acquired: the reason; none if another client holds the lock.
   const std::optional<Error>& failure() const noexcept { return failure_; }
@@ -123,7 +127,18 @@ class LockPlan final : public calls::Procedure {
   const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }
 
  private:
-  enum class Phase : std::uint8_t { waiting, asking, held, releasing, freeing, over };
+  enum class Phase : std::uint8_t {
+    waiting,
+    asking,
+    cancelling,
+    // settled:
+    held,
+    renewing,
+    releasing,
+    freeing,
+    over
+  };
+  bool holds() const noexcept { return phase_ == Phase::held || phase_ == Phase::renewing; }
 
   void ask(Now now);
   void rest(Now now);
@@ -149,7 +164,6 @@ class LockPlan final : public calls::Procedure {
   Phase phase_ = Phase::waiting;
 
   // Outcomes.
-  bool settled_ = false;
   bool acquired_ = false;
   std::optional<Error> failure_;
   std::optional<Error> loss_;
@@ -159,20 +173,16 @@ class LockPlan final : public calls::Procedure {
   Deadline started_at_{0};
   Deadline asked_at_{0};
   Deadline ask_deadline_{0};
-  Deadline poll_at_ = never;
-  Deadline heard_at_{0};      // when the latest answer came; before the first one: the start
-  bool heard_ = false;        // an attempt was answered
-  bool denied_ = false;       // an attempt failed, or found the lock held
-  unsigned polls_ = 0;        // attempts that found it held
-  bool hinted_ = false;       // a hint came while asking
-  bool in_question_ = false;  // an attempt may have acquired the lock
-  bool cancelled_ = false;
+  Deadline poll_at_ = never;          // asking: when a hint came
+  std::optional<Deadline> heard_at_;  // when the latest answer came
+  bool denied_ = false;               // an attempt failed, or found the lock held
+  unsigned polls_ = 0;                // attempts that found it held
+  bool in_question_ = false;          // an attempt may have acquired the lock
 
   // Held.
   Deadline renew_at_ = never;
-  bool renewing_ = false;
-  bool connected_ = false;  // the connection that acquired the lock still exists
-  std::string trouble_;     // why the last renewal failed
+  std::optional<std::uint64_t> connection_;  // that acquired the lock, while it exists
+  std::string trouble_;                      // why the last renewal failed
 
   // Freeing.
   Deadline free_sent_{0};

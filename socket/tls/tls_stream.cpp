@@ -16,7 +16,7 @@ TlsStream::TlsStream(Loop& loop, std::shared_ptr<const TlsContext> context, cons
                      std::string server, HandshakeSink& handshake_sink, StreamSink& sink)
     : loop_(loop),
       session_(std::move(context), host, std::move(server)),
-      handshake_sink_(&handshake_sink),
+      handshake_sink_(handshake_sink),
       sink_(sink),
       retry_(loop.timer(*this)) {}
 
@@ -24,20 +24,21 @@ TlsStream::~TlsStream() {
   if (guard_ != nullptr) *guard_ = true;
   loop_.forget(*this);
   // Best effort: what the kernel does not take at once is lost.
-  if (inner_ == nullptr || cut_) return;
+  if (phase_ == Phase::waiting || cut_) return;
   session_.close();
   flush();
 }
 
 void TlsStream::start(std::unique_ptr<Stream> inner, Now now) {
   inner_ = std::move(inner);
+  phase_ = Phase::handshaking;
   session_.start(now);
   flush();
   loop_.defer(*this);  // it may have failed already
 }
 
 std::size_t TlsStream::write(std::span<const Bytes> parts) {
-  if (ended_ || owed_) return 0;
+  if (phase_ == Phase::ended || owed_) return 0;
   std::size_t total = 0;
   for (const Bytes part : parts) total += part.size();
   std::size_t taken = 0;
@@ -76,7 +77,7 @@ void TlsStream::flush() {
 }
 
 std::span<std::byte> TlsStream::read_space() {
-  if (ended_) return {};
+  if (phase_ == Phase::ended) return {};
   return session_.input_space();
 }
 
@@ -92,20 +93,19 @@ void TlsStream::on_writable(Now now) {
 }
 
 void TlsStream::on_closed(int error, Now now) {
-  cut_ = true;
-  error_ = error;
+  cut_ = error;
   session_.on_eof();
   proceed(now);
 }
 
 // Reports to the sinks everything that has happened. Called only from the loop.
 void TlsStream::proceed(Now now) {
-  if (ended_ || inner_ == nullptr) return;
+  if (phase_ == Phase::waiting || phase_ == Phase::ended) return;
   bool gone = false;
   guard_ = &gone;
   flush();
-  if (handshake_sink_ != nullptr && !end_handshake(now, gone)) return;
-  if (handshake_sink_ == nullptr) {
+  if (phase_ == Phase::handshaking && !end_handshake(now, gone)) return;
+  if (phase_ == Phase::open) {
     if (!deliver(now, gone)) return;
     flush();
     if (!report_room(now, gone)) return;
@@ -122,15 +122,16 @@ bool TlsStream::end_handshake(Now now, const bool& gone) {
       return true;
     case TlsSession::State::open:
     case TlsSession::State::ended:
-      std::exchange(handshake_sink_, nullptr)->on_secured(now);
+      phase_ = Phase::open;
+      handshake_sink_.on_secured(now);
       return !gone;
     case TlsSession::State::failed:
       break;
   }
-  ended_ = true;
+  phase_ = Phase::ended;
   std::string text = session_.failure();
-  if (error_ != 0) text += std::string(": ") + std::strerror(error_);
-  std::exchange(handshake_sink_, nullptr)->on_handshake_failed({std::move(text), refused()}, now);
+  if (error() != 0) text += std::string(": ") + std::strerror(error());
+  handshake_sink_.on_handshake_failed({std::move(text), refused()}, now);
   if (!gone) guard_ = nullptr;
   return false;
 }
@@ -161,11 +162,11 @@ bool TlsStream::report_room(Now now, const bool& gone) {
 void TlsStream::report_end(Now now) {
   const auto state = session_.state();
   if (state == TlsSession::State::open || state == TlsSession::State::handshaking) return;
-  ended_ = true;
+  phase_ = Phase::ended;
   retry_->cancel();
   // The network's error is closer to the cause than the missing end of the TLS session.
   const int ours = state == TlsSession::State::ended ? 0 : EPROTO;
-  sink_.on_closed(error_ != 0 && ours != 0 ? error_ : ours, now);
+  sink_.on_closed(error() != 0 && ours != 0 ? error() : ours, now);
 }
 
 }  // namespace sheaf::socket::tls

@@ -3,9 +3,21 @@
 // TlsStream: a layer between a byte stream and a session's sink. It is the sink of the stream and
 // the stream of the sink.
 //
+// | phase       | input                           | then                      | next        |
+// |-------------|---------------------------------|---------------------------|-------------|
+// | waiting     | start()                         | begins the handshake      | handshaking |
+// | handshaking | the handshake is complete       | HandshakeSink::on_secured | open        |
+// | handshaking | it failed, or the inner stream  | on_handshake_failed       | ended       |
+// |             | ended                           |                           |             |
+// | open        | plaintext                       | StreamSink::on_read       | open        |
+// | open        | room, after write() took a part | on_writable               | open        |
+// | open        | the TLS session is over         | on_closed                 | ended       |
+//
 // Thread rule: belongs to one lane.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "socket/seam.h"
@@ -38,9 +50,9 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   // The Stream of the session's sink.
   std::size_t write(std::span<const Bytes> parts) override;
   std::string_view failure() const override {
-    return error_ != 0 ? std::string_view() : session_.failure();
+    return error() != 0 ? std::string_view() : session_.failure();
   }
-  bool refused() const override { return error_ == 0 && session_.refused(); }
+  bool refused() const override { return error() == 0 && session_.refused(); }
   Encryption encryption() const override {
     return {session_.encryption(), session_.certificate_end()};
   }
@@ -49,13 +61,16 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   bool silent() const noexcept { return silent_; }
 
  private:
+  enum class Phase : std::uint8_t { waiting, handshaking, open, ended };
+
   // The StreamSink of the inner stream.
   std::span<std::byte> read_space() override;
   void on_read(std::size_t size, Now now) override;
   void on_writable(Now now) override;
   void on_closed(int error, Now now) override;
-  bool expecting() const override { return handshake_sink_ != nullptr || sink_.expecting(); }
+  bool expecting() const override { return phase_ == Phase::handshaking || sink_.expecting(); }
 
+  int error() const noexcept { return cut_.value_or(0); }
   void run_deferred(Now now) override { proceed(now); }
   void on_timer(Now now) override { proceed(now); }
   void flush();
@@ -67,17 +82,16 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
 
   Loop& loop_;
   TlsSession session_;
-  HandshakeSink* handshake_sink_;  // null after the handshake
+  HandshakeSink& handshake_sink_;  // until `open`
   StreamSink& sink_;
   std::unique_ptr<Timer> retry_;  // offers plaintext again to a sink that had no space for it
   std::unique_ptr<Stream> inner_;
+  Phase phase_ = Phase::waiting;
   bool silent_ = true;
-  bool* guard_ = nullptr;  // set while a sink is called: becomes true if it destroys this stream
-  bool blocked_ = false;   // the inner stream took only a part
-  bool owed_ = false;      // we took only a part: the sink must be notified of room
-  bool cut_ = false;       // the inner stream has ended
-  bool ended_ = false;     // the sink has had its last call
-  int error_ = 0;          // of the inner stream
+  bool* guard_ = nullptr;   // set while a sink is called: becomes true if it destroys this stream
+  bool blocked_ = false;    // the inner stream took only a part
+  bool owed_ = false;       // we took only a part: the sink must be notified of room
+  std::optional<int> cut_;  // the inner stream has ended, with this error
 };
 
 }  // namespace sheaf::socket::tls

@@ -71,11 +71,7 @@ UvLoop::~UvLoop() {
 }
 
 Now UvLoop::now_in_turn() {
-  events_ = true;
-  if (!clock_read_) {
-    clock_read_ = true;
-    now_ = read_clocks();
-  }
+  if (!std::exchange(busy_, true)) now_ = read_clocks();
   return now_;
 }
 
@@ -84,18 +80,16 @@ void UvLoop::turn(Deadline until) {
   take_posted();
   run_deferred();
   const Deadline expected = std::min(until, timers_.earliest());
-  clock_read_ = false;
-  events_ = false;
+  busy_ = false;
   wait(expected);
   do_not_wait_ = false;
-  if (!clock_read_) now_ = read_clocks();
-  clock_read_ = true;
+  if (!busy_) now_ = read_clocks();
   lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds{0});
   const bool due = timers_.earliest() <= now_.mono;
   timers_.fire(now_);
   take_posted();
   // Only the next turn asks the kernel about what is done from here on.
-  quiet_ = !events_ && !due && deferred_.empty();
+  busy_ = busy_ || due || !deferred_.empty();
   run_deferred();
 }
 
@@ -120,7 +114,7 @@ void UvLoop::wait(Deadline until) {
 
 void UvLoop::sleep(Deadline until) {
   if (wait_by_ == Wait::read && direct_reads_.wait(until - now_.mono)) {
-    if (!events_) poll(false);
+    if (!busy_) poll(false);
     return;
   }
   if (until != never) {
@@ -144,7 +138,7 @@ bool UvLoop::spin(Deadline until) {
   const Deadline end = std::min(until, read_monotonic() + spin_.budget);
   do {
     if (!direct_reads_.try_read()) poll(false);
-    if (events_ || (hook_ != nullptr && hook_->has_work())) {
+    if (busy_ || (hook_ != nullptr && hook_->has_work())) {
       spin_misses_ = 0;
       return true;
     }

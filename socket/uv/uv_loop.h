@@ -50,7 +50,7 @@ class UvLoop final : public DrivenLoop {
   void set_idle_hook(IdleHook* hook) noexcept override { hook_ = hook; }
   void post(Deferred& work) noexcept override;
   void cancel(Deferred& work) noexcept override;
-  Deadline next_turn() const noexcept override { return quiet_ ? timers_.earliest() : Deadline{0}; }
+  Deadline next_turn() const noexcept override { return busy_ ? Deadline{0} : timers_.earliest(); }
   int descriptor() const noexcept override;
   void close_descriptors() noexcept override;
 
@@ -77,9 +77,9 @@ class UvLoop final : public DrivenLoop {
   SpinPolicy spin_;
   IdleHook* hook_ = nullptr;
   Wait wait_by_ = Wait::sleep;
-  bool events_ = false;       // something happened in this turn
-  bool quiet_ = false;        // nothing happened, and nothing was done after the wait
-  bool clock_read_ = false;   // now_ belongs to this turn
+  // In a wait: something has happened, and now_ is its time. After a turn: something happened or
+  // was done after the wait.
+  bool busy_ = true;
   bool do_not_wait_ = false;  // in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
   std::unique_ptr<uv_loop_s> loop_;

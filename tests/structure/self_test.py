@@ -327,6 +327,27 @@ class Classes(unittest.TestCase):
         self.assertEqual(found, [])
         self.assertTrue(list(classes.class_sizes(tree(**{"node/a.h": text}), {"A": 39})))
 
+    def test_booleans_of_a_class(self):
+        start = "namespace sheaf::node {\nclass A {\n  Phase phase_ = Phase::idle;\n"
+        four = "  bool a_ = false;\n  mutable bool b_{false};\n  bool c_ = false, d_ = false;\n"
+        end = "};\n}\n"
+        self.assertFalse(run(classes.booleans, "node/a.h", start + four + end))
+        for fifth in ("bool e_ = false;", "std::atomic<bool> e_ = false;", "bool e_;",
+                      "bool e_ SHEAF_GUARDED_BY(mutex_) = false;", "std::optional<bool> e_;"):
+            bad = start + four + "  " + fifth + "\n" + end
+            self.assertEqual(len(run(classes.booleans, "node/a.h", bad)), 1, fifth)
+            self.assertFalse(run(classes.booleans, "tests/node/a.h", bad), fifth)
+
+    def test_booleans_that_are_no_state(self):
+        start = "namespace sheaf::node {\nclass A {\n  bool a_ = false, b_ = false, c_, d_;\n"
+        for fifth in ("bool e() const;", "const bool e_;", "static constexpr bool e_ = true;",
+                      "bool* e_ = nullptr;", "struct B {\n    bool e_ = false;\n  };",
+                      "void f(bool e_);", "bool f(bool e_) { return e_; }"):
+            text = start + "  " + fifth + "\n};\n}\n"
+            self.assertFalse(run(classes.booleans, "node/a.h", text), fifth)
+        options = "struct Options {\n" + "".join("  bool f%d = false;\n" % i for i in range(9))
+        self.assertFalse(run(classes.booleans, "node/a.h", options + "};\n"))
+
     def spread(self, one, other):
         return list(classes.class_files(tree(**{"node/a.cpp": one, "node/b.cpp": other})))
 

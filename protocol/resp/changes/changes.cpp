@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "protocol/resp/wire/refusal.h"
@@ -80,7 +81,7 @@ Ticket Changes::begin(const Operation& operation) {
 
 bool Changes::go_on() {
   if (Pending* const request = transaction()) {
-    if (!is_open_ || ends_) return true;
+    if (transaction_ != Transaction::open) return true;
     if (request->state == Pending::State::waiting) {
       write_transaction(*request);
       return true;
@@ -88,7 +89,7 @@ bool Changes::go_on() {
     discard(*request);
     request->part = Part::closing;
   }
-  if (is_open_) return false;
+  if (is_open()) return false;
   if (std::exchange(unwatches_, false)) unwatch();
   if (Pending* const request = queue_.take_back()) write_first(*request);
   return true;
@@ -117,6 +118,7 @@ void Changes::write_read(Pending& request) {
   request.part = Part::watching;
   request.asks = false;
   request.opens = true;
+  transaction_ = Transaction::opening;
   watching_ = request.sequence;
   unwatches_ = false;  // the end of the transaction also unwatches
 }
@@ -179,15 +181,14 @@ void Changes::write_transaction(Pending& request) {
   request.part = Part::queued;
   request.opens = false;
   request.only_reads = false;
-  ends_ = true;
+  transaction_ = Transaction::ending;
 }
 
 // DISCARD also unwatches, so the next transaction need not wait for the answer.
 void Changes::discard(Pending& request) {
   commands_.write(give_up);
   request.frame = output_.pass_gate();
-  watching_.reset();
-  is_open_ = false;
+  transaction_ = Transaction::none;
 }
 
 // Writes a step outside a transaction. ASKING applies only to the next command
@@ -276,19 +277,18 @@ Changes::Progress Changes::on_present(Pending& request, const Value& value, Repl
 Changes::Progress Changes::on_opened(Pending& request, const Value& value, Reply& reply) {
   Change& change = *request.change;
   const bool writes = verdict_.act != Verdict::Act::nothing;
-  if (is_open_) return Progress::broken;
+  if (is_open()) return Progress::broken;
   if (value.is_error()) {
     if (writes) change.refusal = value.text();
     reply = writes ? refusal_of(change, change.refusal) : result_;
     request.opens = false;
     output_.open_gate();
-    watching_.reset();
+    transaction_ = Transaction::none;
     unwatches_ = true;
     return Progress::answered;
   }
   if (!value.is_status("OK")) return Progress::broken;
-  is_open_ = true;
-  ends_ = false;
+  transaction_ = Transaction::open;
   if (writes && request.state == Pending::State::waiting) return Progress::goes_on;
   reply = result_;
   discard(request);
@@ -363,8 +363,7 @@ Changes::Progress Changes::read_count(const Value& value, Reply& reply) const no
 
 Changes::Progress Changes::on_executed(Pending& request, const Value& value, Reply& reply) {
   const Change& change = *request.change;
-  watching_.reset();
-  is_open_ = false;
+  transaction_ = Transaction::none;
   if (value.is_error()) {
     const bool is_earlier = !change.refusal.empty();
     reply = refusal_of(change, is_earlier ? std::string_view(change.refusal) : value.text());

@@ -57,7 +57,6 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "protocol/resp/changes/change.h"
@@ -95,13 +94,25 @@ class Changes {
   bool on_earlier(Pending& request, const Value& value);
 
  private:
+  //   none    -> opening  WATCH, GET and MULTI are written
+  //   opening -> open     MULTI was answered by OK
+  //           -> none     it was refused
+  //   open    -> ending   the write and EXEC are written
+  //           -> none     DISCARD is written
+  //   ending  -> none     EXEC was answered
+  enum class Transaction : std::uint8_t { none, opening, open, ending };
+
   bool by_transaction() const noexcept { return no_scripts_ || server_.is(Software::garnet); }
   bool by_comparison(const Change& change) const noexcept;
   bool watches(const Change& change) const noexcept {
     return by_transaction() && !change.asking && !by_comparison(change);
   }
-  bool busy() noexcept { return transaction() != nullptr; }
-  Pending* transaction() noexcept { return watching_ ? queue_.find(*watching_) : nullptr; }
+  // Also if the end of an open transaction was cancelled.
+  bool busy() noexcept { return is_open() || transaction() != nullptr; }
+  Pending* transaction() noexcept {
+    return transaction_ != Transaction::none ? queue_.find(watching_) : nullptr;
+  }
+  bool is_open() const noexcept { return transaction_ >= Transaction::open; }
 
   // ---- the steps of a request that has its place
   void write_first(Pending& request);
@@ -129,13 +140,12 @@ class Changes {
   CommandWriter commands_;
   bool no_comparisons_ = false;
   bool no_scripts_ = false;
-  std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction is open
-  bool is_open_ = false;                   // on the server, and its end has not been answered
-  bool ends_ = false;                      // its end is written
-  Verdict verdict_;                        // the verdict on its read
-  protocol::Reply result_;                 // the result if there is nothing to write
-  bool unwatches_ = false;                 // UNWATCH is due
-  ValueVersion version_;                   // the last reply has a view of it
+  Transaction transaction_ = Transaction::none;
+  std::uint32_t watching_ = 0;  // the sequence of its request
+  Verdict verdict_;             // the verdict on its read
+  protocol::Reply result_;      // the result if there is nothing to write
+  bool unwatches_ = false;      // UNWATCH is due
+  ValueVersion version_;        // the last reply has a view of it
 };
 
 }  // namespace sheaf::protocol::resp

@@ -1,9 +1,13 @@
-// Transcripts of a writer over the register of the state store.
+// Transcripts of a writer over the register of the state store, and of one at an old memcached.
 
 #include "client/list/writer.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+
+#include "client/list/cas_register.h"
 #include "client/list/store_register.h"
 #include "tests/client/list/wire.h"
 
@@ -290,6 +294,90 @@ TEST_F(ListWriter, TheItemThatARemoveReturnsMayBeEmpty) {
   ASSERT_EQ(writer.poll_ended(), &remove);
   ASSERT_TRUE(remove.outcome->has_value());
   EXPECT_EQ((*remove.outcome)->removed, "");
+}
+
+// memcached before 1.6.13: it does not return the version of what it has stored.
+class OldMemcached {
+ public:
+  // Takes the next command; if there is none, time goes on.
+  bool take(Writer& writer, calls::Command& command) {
+    if (writer.poll_command(command)) return true;
+    now.mono = writer.poll_deadline();
+    writer.on_deadline(now);
+    return false;
+  }
+  void answer(Writer& writer, const calls::Command& command) {
+    const protocol::Operation& wanted = command.operation;
+    now.mono += 1ms;
+    socket::Completion completion;
+    completion.answered = true;
+    completion.connection = 7;
+    completion.now = now;
+    const std::string key(wanted.key);
+    const auto item = items_.find(key);
+    const bool there = item != items_.end();
+    const std::string version = there ? std::to_string(item->second.version) : "";
+    if (wanted.verb == Verb::set) {
+      const bool compares = wanted.condition == Condition::if_version;
+      const bool stores = compares ? version == wanted.version : !there;
+      completion.reply.status = stores ? Status::done : Status::not_stored;
+      if (stores) items_[key] = {std::string(wanted.value), ++version_};
+    } else {
+      completion.reply.status = there ? Status::done : Status::absent;
+    }
+    if (wanted.verb == Verb::remove) items_.erase(key);
+    if (wanted.verb == Verb::get && there) {
+      completion.reply.value = item->second.value;
+      completion.reply.version = version;
+    }
+    if (wanted.condition == Condition::if_version && wanted.version.empty()) {
+      completion.answered = false;  // as a session refuses it
+      completion.outcome = Outcome::invalid;
+    }
+    writer.on_answer(command.id, completion);
+  }
+
+  Now now{1'000s, 0ms};
+
+ private:
+  struct Item {
+    std::string value;
+    unsigned version = 0;
+  };
+  std::map<std::string, Item> items_;
+  unsigned version_ = 0;
+};
+
+TEST(ListWriterAtAnOldMemcached, ReadsTheHeadAgainBeforeTheNextCommit) {
+  const Keys keys("jobs", Ids::drawn);
+  Writer writer(keys, std::make_unique<CasRegister>(keys, CasRegisterOptions{}, Seed{}), {},
+                Seed{});
+  OldMemcached server;
+  std::array<EditRequest, 3> pushes;
+  std::size_t begun = 0;
+  const auto push = [&] {
+    EditRequest& request = pushes.at(begun++);
+    request.edit = {Edit::Kind::push, 0, {"x"}};
+    request.started = server.now.mono;
+    request.deadline = server.now.mono + 5s;
+    writer.add(request, server.now);
+  };
+  push();
+  std::size_t ended = 0;
+  for (int steps = 0; steps < 100 && ended < pushes.size(); ++steps) {
+    calls::Command command;
+    if (!server.take(writer, command)) continue;
+    const bool commits =
+        command.operation.verb == Verb::set && command.operation.key == keys.head();
+    if (commits && begun == 1) push();  // comes while the first is under way
+    server.answer(writer, command);
+    while (const EditRequest* const request = writer.poll_ended()) {
+      ASSERT_TRUE(request->outcome->has_value()) << request->outcome->error().message();
+      EXPECT_EQ((*request->outcome)->length, ++ended);
+      if (ended == 2) push();  // comes soon after
+    }
+  }
+  EXPECT_EQ(ended, pushes.size());
 }
 
 }  // namespace

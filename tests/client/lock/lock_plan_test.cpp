@@ -123,6 +123,17 @@ TEST_F(PatientPlanTest, CancelledWhileAnAttemptIsInQuestionItIsReleased) {
   EXPECT_TRUE(plan.done());
 }
 
+TEST_F(PatientPlanTest, AGrantThatComesInSpiteOfACancellationIsReleased) {
+  it.wants();
+  plan.on_cancel(it.now());
+  it.answer(Status::done, "1:0:s");
+  EXPECT_TRUE(plan.settled() && !plan.acquired() && !plan.tenure()->held);
+  EXPECT_EQ(plan.failure()->outcome, Outcome::unknown);
+  EXPECT_EQ(it.wants().operation.verb, Verb::remove);
+  it.answer(Status::done);
+  EXPECT_TRUE(plan.done());
+}
+
 TEST_F(LockPlanTest, AReleaseThatIsCancelledIsReportedAndGoesOn) {
   hold();
   plan.release(1010s, it.now());

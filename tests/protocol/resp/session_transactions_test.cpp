@@ -234,6 +234,19 @@ TEST_F(RespTransactions, IfTheEndOfATransactionIsGivenUpBeforeItHasLeftTheConnec
   EXPECT_EQ(garnet.end().text, "a change was given up while it was being sent");
 }
 
+TEST_F(RespTransactions, TheChangeThatFollowsAnEndThatWasGivenUpIsNotSent) {
+  const Ticket first = garnet.submit(swap);
+  garnet.sent();
+  garnet.feed(opened_on_old);
+  EXPECT_FALSE(garnet.session.poll_output().empty()) << "but the kernel takes nothing";
+  EXPECT_EQ(garnet.session.cancel(first, garnet.now()), Sent::no);
+  garnet.submit(removal);
+  EXPECT_EQ(garnet.sent(), no_bytes);
+  garnet.poll();
+  EXPECT_EQ(garnet.next().sent, Sent::no);
+  EXPECT_EQ(garnet.end().text, "a change was given up while it was being sent");
+}
+
 TEST_F(RespTransactions, ATransactionIsTheSameInWhateverPiecesItIsAnswered) {
   const std::string answers = opened_on_old + std::string(done_once) + bulk("1");
   for (std::size_t split = 0; split <= answers.size(); ++split) {
