@@ -17,6 +17,8 @@ Error bad(Reason reason, std::string text) {
   return local_error(Outcome::invalid, reason, std::move(text));
 }
 
+bool is_never(const Ttl& ttl) noexcept { return ttl.milliseconds() == Ttl::never().milliseconds(); }
+
 }  // namespace
 
 std::optional<Error> check_key(std::string_view key) {
@@ -32,7 +34,7 @@ std::optional<Error> check_value(std::string_view value, const ClusterConfig& co
 }
 
 std::optional<Error> check_ttl(const std::optional<Ttl>& ttl) {
-  if (!ttl || ttl->valid()) return std::nullopt;
+  if (!ttl || ttl->valid() || is_never(*ttl)) return std::nullopt;
   const auto count = ttl->milliseconds().count();
   if (count < 1) {
     return bad(Reason::bad_argument, "the time to live is 0 or negative; it must be at least 1 ms");
@@ -50,7 +52,7 @@ std::optional<Error> check_timeout(const Timeout& timeout) {
 std::chrono::milliseconds effective_ttl(const std::optional<Ttl>& ttl,
                                         const ClusterConfig& config) {
   const std::optional<Ttl>& used = ttl ? ttl : config.default_ttl;
-  return used ? used->milliseconds() : 0ms;
+  return used && !is_never(*used) ? used->milliseconds() : 0ms;
 }
 
 }  // namespace sheaf::arguments
