@@ -1,8 +1,8 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
 # Builds a static library, with nothing but the core packages, inside a user's project
-# (add_subdirectory) and runs that; installs it, and lets a project find, link and run it. Each
-# source is compiled alone, which shows that it includes what it needs. The shared library is that
-# of tests/package.
+# (add_subdirectory) and runs that; the same once more with sheaf::migration; installs both
+# libraries, and lets a project find, link and run them. Each source is compiled alone, which shows
+# that it includes what it needs. The shared libraries are those of tests/package.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
@@ -16,8 +16,9 @@ endfunction()
 function(build_and_run folder)
   run("${CMAKE_COMMAND}" -S "${SOURCE}/tests/consumer" -B "${folder}" ${generator} ${ARGN})
   run("${CMAKE_COMMAND}" --build "${folder}")
-  file(GLOB programs "${folder}/consumer_[0-9][0-9]")
-  if(NOT programs MATCHES "consumer_20;.*consumer_23")
+  file(GLOB programs "${folder}/consumer_[0-9][0-9]" "${folder}/consumer_migration")
+  if(NOT programs MATCHES "consumer_20;.*consumer_23" OR
+     ARGN MATCHES "MIGRATES" AND NOT programs MATCHES "consumer_migration")
     message(FATAL_ERROR "too few programs were built: ${programs}")
   endif()
   foreach(program IN LISTS programs)
@@ -25,14 +26,17 @@ function(build_and_run folder)
   endforeach()
 endfunction()
 
-file(REMOVE_RECURSE "${prefix}" "${WORK}/found")
-build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF
-  -DSHEAF_UNITY=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
+file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_migration"
+     "${WORK}/subdirectory/sheaf/libsheaf-migration.a")  # of an earlier run
+build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_MIGRATES "-DSHEAF_SOURCE=${SOURCE}"
+  -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF -DSHEAF_UNITY=OFF
+  -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # it is the build that takes the time
 file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")
   message(FATAL_ERROR "inside another project more was built than the library: ${built}")
 endif()
+build_and_run("${WORK}/subdirectory" -DSHEAF_MIGRATION=ON -DCONSUMER_MIGRATES=ON)
 run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
 
 # Nothing of the tree or its build may leak into what was installed.
@@ -42,8 +46,8 @@ if(NOT package)
 endif()
 foreach(file IN LISTS package)
   file(READ "${file}" text)
-  if(text MATCHES "${SOURCE}/(include|base|cmake)")
+  if(text MATCHES "${SOURCE}/(include|base|extras|cmake)")
     message(FATAL_ERROR "${file} names the source tree")
   endif()
 endforeach()
-build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}")
+build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_MIGRATES=ON)

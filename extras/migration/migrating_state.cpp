@@ -1,13 +1,13 @@
-#include "client/migration/migrating_state.h"
+#include "extras/migration/migrating_state.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "base/arguments.h"
 #include "base/exception_name.h"
 #include "base/local_error.h"
-#include "client/calls/checks.h"
-#include "client/migration/stage_file.h"
+#include "extras/migration/stage_file.h"
 
 namespace sheaf {
 namespace {
@@ -18,8 +18,8 @@ constexpr std::size_t most_stale_keys = 10'000;
 
 inline namespace v0 {
 
-using client::migration::rules_of;
-using client::migration::stage_count;
+using migration::rules_of;
+using migration::stage_count;
 
 MigratingCache::State::State(Client from, Client to, Reader reader,
                              std::chrono::milliseconds settle)
@@ -29,7 +29,7 @@ MigratingCache::State::State(Client from, Client to, Reader reader,
       clock_(settle) {}
 
 std::optional<Error> MigratingCache::State::wrong_servers(const Migration& read) const {
-  const std::string_view other = client::migration::other_servers(read, names_[0], names_[1]);
+  const std::string_view other = migration::other_servers(read, names_[0], names_[1]);
   if (other.empty()) return std::nullopt;
   return local_error(
       Outcome::not_sent, Reason::bad_configuration,
@@ -64,7 +64,7 @@ void MigratingCache::State::read_stage(Deadline now) {
 }
 
 Result<MigratingCache::State::Call> MigratingCache::State::begin(const Timeout& timeout) {
-  if (auto error = client::calls::check_timeout(timeout)) return Failure(std::move(*error));
+  if (auto error = arguments::check_timeout(timeout)) return Failure(std::move(*error));
   const sync::MutexLock lock(mutex_);
   const Deadline started = read_monotonic();
   if (clock_.due(started) && !reading_) read_stage(started);

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "client/migration/migrating_state.h"
+#include "extras/migration/migrating_state.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 std::vector<KeyResult<GetResult>> get_many(MigratingCache::State& state,
                                            std::span<const std::string_view> keys,
@@ -22,4 +22,4 @@ std::vector<KeyResult<RemoveResult>> remove_many(MigratingCache::State& state,
                                                  std::span<const std::string_view> keys,
                                                  const BatchOptions& options);
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -1,10 +1,10 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include "client/migration/write_progress.h"
+#include "extras/migration/write_progress.h"
 
 #include "base/local_error.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 void WriteProgress::on_deadline() {
   on_error(local_error(Outcome::not_sent, Reason::timed_out,
@@ -23,4 +23,4 @@ void WriteProgress::on_error(const Error& error) {
   }
 }
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -12,7 +12,7 @@
 
 #include <sheaf/migration.h>
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 enum class Fleet : std::uint8_t { from, to };
 
@@ -36,4 +36,4 @@ inline constexpr std::size_t stage_count = 7;
 // What holds the place of a key while it is copied. No value of a user may be equal to it.
 inline constexpr std::string_view placeholder("\0sheaf: a value is being copied\0", 32);
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

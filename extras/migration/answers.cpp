@@ -1,13 +1,13 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include "client/migration/answers.h"
+#include "extras/migration/answers.h"
 
 #include <utility>
 
 #include "base/local_error.h"
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 namespace {
 
 bool is_placeholder(const GetResult& got) noexcept { return got && got->data == placeholder; }
@@ -53,4 +53,4 @@ std::optional<Error> refusal_of(const RemoveOptions& options) {
   return unsupported();
 }
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -1,4 +1,4 @@
-#include "client/migration/migrating_batches.h"
+#include "extras/migration/migrating_batches.h"
 
 #include <string>
 #include <unordered_map>
@@ -8,14 +8,14 @@
 
 #include "base/local_error.h"
 #include "base/read_clocks.h"
-#include "client/migration/answers.h"
-#include "client/migration/write_progress.h"
+#include "extras/migration/answers.h"
+#include "extras/migration/write_progress.h"
 
 namespace sheaf {
 
-using client::migration::Fleet;
-using client::migration::WriteProgress;
-using client::migration::WriteStep;
+using migration::Fleet;
+using migration::WriteProgress;
+using migration::WriteStep;
 
 namespace {
 
@@ -98,7 +98,7 @@ void store_at(Client& client, const DistinctItems& items, const std::vector<std:
 
 }  // namespace
 
-namespace client::migration {
+namespace migration {
 
 std::vector<KeyResult<GetResult>> get_many(MigratingCache::State& state,
                                            std::span<const std::string_view> keys,
@@ -204,5 +204,5 @@ std::vector<KeyResult<RemoveResult>> remove_many(MigratingCache::State& state,
   return results;
 }
 
-}  // namespace client::migration
+}  // namespace migration
 }  // namespace sheaf

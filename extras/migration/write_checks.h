@@ -13,9 +13,9 @@
 #include <sheaf/options.h>
 
 #include "base/clock.h"
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 // The steps of a call, and the configurations of the fleets they go to. A write of one step alone
 // is left to the client that gets it. Each function returns the first thing wrong.
@@ -29,4 +29,4 @@ struct StepChecks {
   std::optional<Error> of_remove(std::string_view key) const;
 };
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

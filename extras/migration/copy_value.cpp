@@ -6,11 +6,10 @@
 #include <sheaf/migration.h>
 
 #include "base/read_clocks.h"
-#include "client/calls/lasting_set.h"
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
 namespace sheaf {
-namespace client::migration {
+namespace migration {
 namespace {
 
 // A placeholder whose copier has died goes by itself.
@@ -81,9 +80,8 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
                      .version = *place->version,
                      .flags = value.flags,
                      .timeout = timeout};
-  if (value.ttl_left) options.ttl = Ttl(*value.ttl_left);
-  const auto stored = value.ttl_left ? to.set(key, value.data, options)
-                                     : calls::set_lasting(to, key, value.data, options);
+  options.ttl = value.ttl_left ? Ttl(*value.ttl_left) : Ttl::never();
+  const auto stored = to.set(key, value.data, options);
   if (!stored) {
     drop_place(to, key, *place->version, timeout);
     return Failure(stored.error());
@@ -93,13 +91,13 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
 
 }  // namespace
 
-}  // namespace client::migration
+}  // namespace migration
 
 inline namespace v0 {
 
 Result<Copied> copy_for_migration(Client& from, Client& to, std::string_view key, Timeout timeout) {
-  using client::migration::try_copy;
-  for (int attempt = 0; attempt < client::migration::most_attempts; ++attempt) {
+  using migration::try_copy;
+  for (int attempt = 0; attempt < migration::most_attempts; ++attempt) {
     auto tried = try_copy(from, to, key, timeout);
     if (!tried) return Failure(std::move(tried.error()));
     if (*tried) return **tried;
@@ -119,10 +117,10 @@ Result<bool> drop_stale_copy(Client& present, Client& copies, std::string_view k
                              bool absent_counts, Timeout timeout) {
   const auto copy = copies.get(key, {.timeout = timeout});
   if (!copy) return Failure(copy.error());
-  if (!*copy || (*copy)->data == client::migration::placeholder) return false;
+  if (!*copy || (*copy)->data == migration::placeholder) return false;
   const auto value = present.get(key, {.timeout = timeout});
   if (!value) return Failure(value.error());
-  const bool none = !*value || (*value)->data == client::migration::placeholder;
+  const bool none = !*value || (*value)->data == migration::placeholder;
   const bool right =
       none ? !absent_counts : (*value)->data == (*copy)->data && (*value)->flags == (*copy)->flags;
   if (right) return false;

@@ -1,4 +1,4 @@
-#include "client/migration/stage_file.h"
+#include "extras/migration/stage_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,10 +16,10 @@
 #include "base/local_error.h"
 #include "base/strict_json.h"
 #include "base/text.h"
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
 namespace sheaf {
-namespace client::migration {
+namespace migration {
 namespace {
 
 constexpr std::size_t most_bytes = 64u << 10;
@@ -143,12 +143,12 @@ Result<std::optional<Migration>> read_if_there(const std::string& file) {
   return std::optional(std::move(*migration));
 }
 
-}  // namespace client::migration
+}  // namespace migration
 
 inline namespace v0 {
 
 Result<Migration> read_migration(const std::string& file) {
-  return client::migration::read_if_there(file).transform(
+  return migration::read_if_there(file).transform(
       [](std::optional<Migration>&& found) { return std::move(found).value_or(Migration{}); });
 }
 
@@ -163,29 +163,26 @@ std::vector<std::string> migration_servers(const ClusterConfig& config) {
 }
 
 Result<void> write_migration(const std::string& file, const Migration& migration) {
-  const std::string text = client::migration::migration_text(migration);
-  if (text.size() > client::migration::most_bytes) {
-    return client::migration::wrong(file, "cannot be written: it would have more than 64 KiB");
+  const std::string text = migration::migration_text(migration);
+  if (text.size() > migration::most_bytes) {
+    return migration::wrong(file, "cannot be written: it would have more than 64 KiB");
   }
-  const auto target = client::migration::target_of(file);
+  const auto target = migration::target_of(file);
   if (!target) return Failure(target.error());
   const std::string fresh = *target + ".new";
   {
     const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!made.valid() || !client::migration::write_all(made.get(), text) ||
-        ::fsync(made.get()) != 0) {
-      return client::migration::wrong(file,
-                                      std::string("cannot be written: ") + std::strerror(errno));
+    if (!made.valid() || !migration::write_all(made.get(), text) || ::fsync(made.get()) != 0) {
+      return migration::wrong(file, std::string("cannot be written: ") + std::strerror(errno));
     }
   }
   if (std::rename(fresh.c_str(), target->c_str()) != 0) {
-    return client::migration::wrong(file,
-                                    std::string("cannot be replaced: ") + std::strerror(errno));
+    return migration::wrong(file, std::string("cannot be replaced: ") + std::strerror(errno));
   }
-  const std::string folder = client::migration::folder_of(*target);
+  const std::string folder = migration::folder_of(*target);
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || ::fsync(opened.get()) != 0) {
-    return client::migration::wrong(
+    return migration::wrong(
         file, std::string("its folder cannot be written to the disk: ") + std::strerror(errno));
   }
   return {};

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 class StageClock {
  public:
@@ -32,4 +32,4 @@ class StageClock {
   Deadline read_at_ = -std::chrono::hours(24);  // long ago
 };
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -13,7 +13,7 @@
 
 #include <sheaf/migration.h>
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 // The error is one sentence without the file's name.
 std::expected<Migration, std::string> parse_migration(std::string_view text);
@@ -51,4 +51,4 @@ inline std::string shared_server(const ClusterConfig& from, const ClusterConfig&
 // Nothing: there is no such file. Errors as read_migration().
 Result<std::optional<Migration>> read_if_there(const std::string& file);
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

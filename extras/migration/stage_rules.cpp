@@ -1,6 +1,6 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
 #include <array>
 
@@ -8,11 +8,11 @@ namespace sheaf {
 
 inline namespace v0 {
 std::string_view to_string(MigrationStage stage) noexcept {
-  return client::migration::rules_of(stage).name;
+  return migration::rules_of(stage).name;
 }
 }  // namespace v0
 
-namespace client::migration {
+namespace migration {
 namespace {
 
 constexpr WriteStep store_from{Fleet::from, true};
@@ -61,5 +61,5 @@ std::optional<MigrationStage> stage_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-}  // namespace client::migration
+}  // namespace migration
 }  // namespace sheaf

@@ -1,14 +1,14 @@
 // What a write on two fleets comes to, and what two fleets have answered.
 
-#include "client/migration/write_progress.h"
+#include "extras/migration/write_progress.h"
 
 #include <gtest/gtest.h>
 
 #include "base/local_error.h"
-#include "client/migration/answers.h"
-#include "client/migration/stage_clock.h"
+#include "extras/migration/answers.h"
+#include "extras/migration/stage_clock.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ TEST(StageClock, AStageIsReadAgainEveryTenthAndUsedForHalf) {
 }
 
 }  // namespace
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -4,16 +4,16 @@
 
 #include "base/local_error.h"
 #include "base/read_clocks.h"
-#include "client/migration/answers.h"
-#include "client/migration/migrating_batches.h"
-#include "client/migration/stage_file.h"
-#include "client/migration/write_progress.h"
+#include "extras/migration/answers.h"
+#include "extras/migration/migrating_batches.h"
+#include "extras/migration/stage_file.h"
+#include "extras/migration/write_progress.h"
 
 namespace sheaf {
 
-using client::migration::Fleet;
-using client::migration::WriteProgress;
-using client::migration::WriteStep;
+using migration::Fleet;
+using migration::WriteProgress;
+using migration::WriteStep;
 
 namespace {
 
@@ -49,7 +49,7 @@ MigratingCache::~MigratingCache() = default;
 Result<MigratingCache> MigratingCache::open(Client from, Client to, const std::string& file,
                                             const MigrationOptions& options) {
   const auto read = [file, seen = false]() mutable -> Result<Migration> {
-    auto found = client::migration::read_if_there(file);
+    auto found = migration::read_if_there(file);
     if (!found) return Failure(std::move(found.error()));
     if (*found) seen = true;
     if (!seen || *found) return std::move(*found).value_or(Migration{});
@@ -74,10 +74,9 @@ Result<MigratingCache> MigratingCache::open(Client from, Client to, Reader reade
   for (const Client* const client : {&from, &to}) {
     if (client->config().failover != FailoverMode::rehash) continue;
     return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
-                               std::string(client::migration::no_rehash)));
+                               std::string(migration::no_rehash)));
   }
-  if (const auto shared = client::migration::shared_server(from.config(), to.config());
-      !shared.empty()) {
+  if (const auto shared = migration::shared_server(from.config(), to.config()); !shared.empty()) {
     return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
                                shared + " is a server of both fleets"));
   }
@@ -94,24 +93,24 @@ Result<GetResult> MigratingCache::get(std::string_view key, const GetOptions& op
   GetOptions each = options;
   each.timeout = call->all();
   Result<GetResult> got = state_->client(fleets[0]).get(key, each);
-  const bool second = fleets.size() > 1 && client::migration::missing(got);
+  const bool second = fleets.size() > 1 && migration::missing(got);
   if (second) {
     each.timeout = call->left();
     if (each.timeout) {
-      client::migration::take_second(got, state_->client(fleets[1]).get(key, each));
+      migration::take_second(got, state_->client(fleets[1]).get(key, each));
     } else {
-      client::migration::take_nothing(got);
+      migration::take_nothing(got);
     }
   }
-  if (call->over()) client::migration::take_nothing(got);
-  client::migration::finish(got);
+  if (call->over()) migration::take_nothing(got);
+  migration::finish(got);
   if (got) state_->count(call->stage, got->has_value(), second);
   return got;
 }
 
 Result<SetResult> MigratingCache::set(std::string_view key, std::string_view value,
                                       const SetOptions& options) {
-  if (auto error = client::migration::refusal_of(value, options)) return Failure(std::move(*error));
+  if (auto error = migration::refusal_of(value, options)) return Failure(std::move(*error));
   const auto call = state_->begin(options.timeout);
   if (!call) return Failure(call.error());
   if (auto error = state_->checks(call->rules.set).of_set(key, value, options, read_clocks())) {
@@ -134,7 +133,7 @@ Result<SetResult> MigratingCache::set(std::string_view key, std::string_view val
 }
 
 Result<RemoveResult> MigratingCache::remove(std::string_view key, const RemoveOptions& options) {
-  if (auto error = client::migration::refusal_of(options)) return Failure(std::move(*error));
+  if (auto error = migration::refusal_of(options)) return Failure(std::move(*error));
   const auto call = state_->begin(options.timeout);
   if (!call) return Failure(call.error());
   if (auto error = state_->checks(call->rules.remove).of_remove(key)) {
@@ -154,17 +153,17 @@ Result<RemoveResult> MigratingCache::remove(std::string_view key, const RemoveOp
 
 std::vector<KeyResult<GetResult>> MigratingCache::get_many(std::span<const std::string_view> keys,
                                                            const BatchOptions& options) {
-  return client::migration::get_many(*state_, keys, options);
+  return migration::get_many(*state_, keys, options);
 }
 
 std::vector<KeyResult<SetResult>> MigratingCache::set_many(std::span<const SetItem> items,
                                                            const BatchSetOptions& options) {
-  return client::migration::set_many(*state_, items, options);
+  return migration::set_many(*state_, items, options);
 }
 
 std::vector<KeyResult<RemoveResult>> MigratingCache::remove_many(
     std::span<const std::string_view> keys, const BatchOptions& options) {
-  return client::migration::remove_many(*state_, keys, options);
+  return migration::remove_many(*state_, keys, options);
 }
 
 MigrationStage MigratingCache::stage() const { return state_->stage(); }

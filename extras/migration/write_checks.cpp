@@ -1,22 +1,22 @@
-#include "client/migration/write_checks.h"
+#include "extras/migration/write_checks.h"
 
 #include <utility>
 
+#include "base/arguments.h"
 #include "base/local_error.h"
-#include "client/calls/checks.h"
-#include "protocol/memcached/rules.h"
+#include "base/memcached_limits.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 namespace {
 
-using protocol::memcached::check_binary_key;
-using protocol::memcached::check_item;
-using protocol::memcached::check_meta_key;
-using protocol::memcached::expiry_of;
-using protocol::memcached::last_second_binary;
-using protocol::memcached::last_second_meta;
+using memcached_limits::check_binary_key;
+using memcached_limits::check_item;
+using memcached_limits::check_meta_key;
+using memcached_limits::expiry_of;
+using memcached_limits::last_second_binary;
+using memcached_limits::last_second_meta;
 
-std::optional<Error> error_of(std::optional<protocol::LocalError>&& refusal) {
+std::optional<Error> error_of(std::optional<LocalError>&& refusal) {
   if (!refusal) return std::nullopt;
   return local_error(refusal->outcome, refusal->reason, std::move(refusal->text));
 }
@@ -27,21 +27,21 @@ bool binary(const ClusterConfig& config) noexcept {
 }
 
 std::optional<Error> check_key(std::string_view key, const ClusterConfig& config) {
-  if (auto error = calls::check_key(key)) return error;
+  if (auto error = arguments::check_key(key)) return error;
   return error_of(binary(config) ? check_binary_key(key) : check_meta_key(key));
 }
 
 std::optional<Error> check_life(const std::optional<Ttl>& ttl, const ClusterConfig& config,
                                 Now now) {
-  if (auto error = calls::check_ttl(ttl)) return error;
-  const auto expiry = expiry_of(calls::effective_ttl(ttl, config), now,
+  if (auto error = arguments::check_ttl(ttl)) return error;
+  const auto expiry = expiry_of(arguments::effective_ttl(ttl, config), now,
                                 binary(config) ? last_second_binary : last_second_meta);
   return expiry ? std::nullopt : error_of(expiry.error());
 }
 
 std::optional<Error> check_store(std::string_view key, std::string_view value,
                                  const SetOptions& options, const ClusterConfig& config, Now now) {
-  if (auto error = calls::check_value(value, config)) return error;
+  if (auto error = arguments::check_value(value, config)) return error;
   if (auto error = check_life(options.ttl, config, now)) return error;
   return error_of(check_item(config.item_size, key.size(), value.size(), options.flags));
 }
@@ -68,4 +68,4 @@ std::optional<Error> StepChecks::of_remove(std::string_view key) const {
   return std::nullopt;
 }
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

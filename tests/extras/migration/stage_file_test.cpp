@@ -1,6 +1,6 @@
 // The file that tells programs the stage of a migration.
 
-#include "client/migration/stage_file.h"
+#include "extras/migration/stage_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 #include "tests/support/temporary_folder.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ TEST(MigrationFile, ServersAreTheSameInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

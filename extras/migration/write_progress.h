@@ -10,9 +10,9 @@
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 class WriteProgress {
  public:
@@ -45,4 +45,4 @@ class WriteProgress {
   std::optional<Error> error_;
 };
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -10,7 +10,7 @@
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 
-namespace sheaf::client::migration {
+namespace sheaf::migration {
 
 // Of what the first fleet answered: the second is to be asked.
 bool missing(const Result<GetResult>& got) noexcept;
@@ -24,4 +24,4 @@ void finish(Result<GetResult>& got);
 std::optional<Error> refusal_of(std::string_view value, const SetOptions& options);
 std::optional<Error> refusal_of(const RemoveOptions& options);
 
-}  // namespace sheaf::client::migration
+}  // namespace sheaf::migration

@@ -18,21 +18,21 @@
 
 #include "base/mutex.h"
 #include "base/read_clocks.h"
-#include "client/migration/stage_clock.h"
-#include "client/migration/stage_rules.h"
-#include "client/migration/write_checks.h"
+#include "extras/migration/stage_clock.h"
+#include "extras/migration/stage_rules.h"
+#include "extras/migration/write_checks.h"
 
 namespace sheaf {
 inline namespace v0 {
 
 class MigratingCache::State {
  public:
-  using Fleet = client::migration::Fleet;
+  using Fleet = migration::Fleet;
 
   // A call that was let in.
   struct Call {
     MigrationStage stage;
-    const client::migration::StageRules& rules;
+    const migration::StageRules& rules;
     Deadline end;
 
     // Whatever was done by now may have been done in a stage that is over: it proves nothing.
@@ -54,7 +54,7 @@ class MigratingCache::State {
   Result<Call> begin(const Timeout& timeout);
   Client& client(Fleet fleet) noexcept { return clients_[static_cast<std::size_t>(fleet)]; }
   // What is wrong with a write before its first step.
-  client::migration::StepChecks checks(std::span<const client::migration::WriteStep> steps) const {
+  migration::StepChecks checks(std::span<const migration::WriteStep> steps) const {
     return {steps, clients_[0].config(), clients_[1].config()};
   }
 
@@ -80,12 +80,12 @@ class MigratingCache::State {
   std::array<Client, 2> clients_;
   const std::array<std::vector<std::string>, 2> names_;
   mutable sync::Mutex mutex_;
-  client::migration::StageClock clock_ SHEAF_GUARDED_BY(mutex_);
+  migration::StageClock clock_ SHEAF_GUARDED_BY(mutex_);
   MigrationStage stage_ SHEAF_GUARDED_BY(mutex_) = MigrationStage::before;
   bool reading_ SHEAF_GUARDED_BY(mutex_) = false;  // a thread is at it, without the mutex
   std::optional<Error> unread_ SHEAF_GUARDED_BY(mutex_);
   std::deque<std::string> stale_ SHEAF_GUARDED_BY(mutex_);
-  std::array<Tally, client::migration::stage_count> tallies_;
+  std::array<Tally, migration::stage_count> tallies_;
 };
 
 }  // namespace v0
