@@ -1,8 +1,8 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
 # Builds a static library, with nothing but the core packages, inside a user's project
-# (add_subdirectory) and runs that; the same once more with sheaf::migration; installs both
-# libraries, and lets a project find, link and run them. Each source is compiled alone, which shows
-# that it includes what it needs. The shared libraries are those of tests/package.
+# (add_subdirectory) and runs that; the same once more with the libraries of extras/; installs all,
+# and lets a project find, link and run them. Each source is compiled alone, which shows that it
+# includes what it needs. The shared libraries are those of tests/package.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
@@ -16,9 +16,9 @@ endfunction()
 function(build_and_run folder)
   run("${CMAKE_COMMAND}" -S "${SOURCE}/tests/consumer" -B "${folder}" ${generator} ${ARGN})
   run("${CMAKE_COMMAND}" --build "${folder}")
-  file(GLOB programs "${folder}/consumer_[0-9][0-9]" "${folder}/consumer_migration")
+  file(GLOB programs "${folder}/consumer_[0-9][0-9]" "${folder}/consumer_extras")
   if(NOT programs MATCHES "consumer_20;.*consumer_23" OR
-     ARGN MATCHES "MIGRATES" AND NOT programs MATCHES "consumer_migration")
+     ARGN MATCHES "EXTRAS" AND NOT programs MATCHES "consumer_extras")
     message(FATAL_ERROR "too few programs were built: ${programs}")
   endif()
   foreach(program IN LISTS programs)
@@ -26,9 +26,10 @@ function(build_and_run folder)
   endforeach()
 endfunction()
 
-file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_migration"
-     "${WORK}/subdirectory/sheaf/libsheaf-migration.a")  # of an earlier run
-build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_MIGRATES "-DSHEAF_SOURCE=${SOURCE}"
+file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_extras"
+     "${WORK}/subdirectory/sheaf/libsheaf-migration.a"
+     "${WORK}/subdirectory/sheaf/libsheaf-discovery.a")  # of an earlier run
+build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_EXTRAS "-DSHEAF_SOURCE=${SOURCE}"
   -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF -DSHEAF_UNITY=OFF
   -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # it is the build that takes the time
@@ -36,7 +37,8 @@ file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")
   message(FATAL_ERROR "inside another project more was built than the library: ${built}")
 endif()
-build_and_run("${WORK}/subdirectory" -DSHEAF_MIGRATION=ON -DCONSUMER_MIGRATES=ON)
+build_and_run("${WORK}/subdirectory" -DSHEAF_MIGRATION=ON -DSHEAF_DISCOVERY=ON
+  -DCONSUMER_EXTRAS=ON)
 run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
 
 # Nothing of the tree or its build may leak into what was installed.
@@ -50,4 +52,4 @@ foreach(file IN LISTS package)
     message(FATAL_ERROR "${file} names the source tree")
   endif()
 endforeach()
-build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_MIGRATES=ON)
+build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_EXTRAS=ON)

@@ -80,6 +80,11 @@ class Arrows(unittest.TestCase):
         self.check_include("extras/migration/a.cpp", "base/text.h", True)
         self.check_include("extras/migration/a.cpp", "client/calls/checks.h", False)
         self.check_include("extras/migration/a.cpp", "protocol/memcached/rules.h", False)
+        self.check_include("extras/discovery/a.cpp", "socket/uv/uv_loop.h", True)
+        self.check_include("extras/discovery/a.cpp", "extras/discovery/dns/b.h", True)
+        self.check_include("extras/discovery/dns/a.cpp", "extras/discovery/b.h", False)
+        self.check_include("extras/discovery/a.cpp", "cluster/config/config_check.h", False)
+        self.check_include("extras/discovery/a.cpp", "extras/migration/b.h", False)
         self.check_include("cli/migrate/a.cpp", "extras/migration/b.h", True)
         self.check_include("client/client.cpp", "extras/migration/b.h", False)
 
