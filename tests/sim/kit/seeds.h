@@ -14,8 +14,7 @@ using test::number_from_environment;
 // `usual` to the extent of the run, fewer of them under a sanitizer, or as many as the
 // environment says.
 inline std::uint64_t seeds_to_run(std::uint64_t usual) {
-  return number_from_environment("SHEAF_SIM_SEEDS",
-                                 test::extent_of(test::share_of(usual)));
+  return number_from_environment("SHEAF_SIM_SEEDS", test::extent_of(test::share_of(usual)));
 }
 
 }  // namespace sheaf::sim
