@@ -5,6 +5,7 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <sheaf/result.h>
@@ -17,6 +18,12 @@ inline Error local_error(Outcome outcome, Reason reason, std::string text) {
   error.reason = reason;
   error.text = std::move(text);
   return error;
+}
+
+// Of a thread or a descriptor that could not be had.
+inline Error no_thread(const std::system_error& error) {
+  return local_error(Outcome::overloaded, Reason::other,
+                     std::string("no thread could be started: ") + error.what());
 }
 
 }  // namespace sheaf

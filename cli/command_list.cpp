@@ -11,7 +11,10 @@ CommandRow get_command(), set_command(), del_command(), exists_command(), append
 CommandRow list_push_command(), list_insert_command(), list_update_command(), list_remove_command(),
     list_range_command(), list_len_command(), list_clear_command(), list_drop_holes_command();
 CommandRow locate_command(), ring_command(), nodes_command(), stats_command(), top_command(),
-    bench_command(), migrate_command(), exec_command();
+    bench_command(), exec_command();
+#ifdef SHEAF_HAS_MIGRATION
+CommandRow migrate_command();
+#endif
 CommandRow dev_command(), help_command(), completion_command(), man_command();
 
 // In the order of the help.
@@ -26,8 +29,11 @@ CommandTable command_list() {
       list_len_command(),    list_clear_command(),  list_drop_holes_command(),
       locate_command(),      ring_command(),        nodes_command(),
       stats_command(),       top_command(),         bench_command(),
-      migrate_command(),     exec_command(),        dev_command(),
-      help_command(),        completion_command(),  man_command()};
+#ifdef SHEAF_HAS_MIGRATION
+      migrate_command(),
+#endif
+      exec_command(),        dev_command(),         help_command(),
+      completion_command(),  man_command()};
   return rows;
 }
 

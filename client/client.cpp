@@ -6,7 +6,6 @@
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
 #include "client/calls/command_call.h"
-#include "client/calls/lasting_set.h"
 #include "client/calls/node_calls.h"
 #include "client/calls/reconfigure.h"
 #include "client/client_impl.h"
@@ -205,14 +204,6 @@ Result<ServersChanged> Client::reconfigure(const ClusterConfig& config) {
 AsyncClient Client::async() const { return {shared(*this), {}}; }
 
 }  // namespace v0
-
-Result<SetResult> client::calls::set_lasting(Client& client, std::string_view key,
-                                             std::string_view value, const SetOptions& options) {
-  runtime::Context& context = Internals::context(client);
-  KeyRequest request = set_request(key, value, options, context.config());
-  request.operation.ttl = std::chrono::milliseconds(0);
-  return call<runtime::SetOp>(context, std::move(request));
-}
 
 std::shared_ptr<client::lock::LockService> client::lock::service_of(const Client& client) {
   return Client::Impl::locks(Internals::impl(client));

@@ -2,6 +2,7 @@
 #
 #   library        the shared library that programs load
 #   development    headers, what links against the library, packages for CMake, pkg-config and CPS
+#   NAME, NAME_development  the same of the library of its own sheaf::NAME, such as migration
 #   program        `sheaf`
 #   plugin         the state store inside Mosquitto
 #   documentation  pages, samples, licence, and the bill of materials (SPDX)
@@ -18,6 +19,18 @@ install(TARGETS sheaf_json EXPORT sheafJsonTargets
 install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION "${package_dir}" COMPONENT development)
 install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}"
         COMPONENT development)
+
+get_property(SHEAF_EXTRAS GLOBAL PROPERTY SHEAF_EXTRAS)
+foreach(extra IN LISTS SHEAF_EXTRAS)
+  install(TARGETS sheaf_${extra} EXPORT sheaf-${extra}Targets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${extra}_development
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${extra}
+                  NAMELINK_COMPONENT ${extra}_development
+          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+                           COMPONENT ${extra}_development)
+  install(EXPORT sheaf-${extra}Targets NAMESPACE sheaf:: DESTINATION "${package_dir}"
+          COMPONENT ${extra}_development)
+endforeach()
 
 # The libraries that a program must link if its sheaf is static.
 set(requirements "libuv >= 1.40")
@@ -52,17 +65,31 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_
                @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+foreach(extra IN LISTS SHEAF_EXTRAS)
+  get_target_property(summary sheaf_${extra} SHEAF_SUMMARY)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-extra.pc.in"
+                 "${PROJECT_BINARY_DIR}/sheaf-${extra}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/sheaf-${extra}.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${extra}_development)
+endforeach()
 # CMake 4.3 and later look for CPS first. If a component or one of its requirements is missing
-# there, they do not read sheafConfig.cmake either. So JSON is a component here, too. A static
-# library has no CPS, because the libraries it requires have none.
+# there, they do not read sheafConfig.cmake either. So JSON and the libraries of extras/ are
+# components here, too. A static library has no CPS, because the libraries it requires have none.
 if(BUILD_SHARED_LIBS)
   set(SHEAF_CPS_PREFIX "@prefix@")
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"
-                 @ONLY)
-  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/sheaf.cps"
-       INPUT "${PROJECT_BINARY_DIR}/sheaf.cps.file")
-  install(FILES "${PROJECT_BINARY_DIR}/sheaf.cps" DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf"
-          COMPONENT development)
+  set(SHEAF_CPS_LIBDIR "@prefix@/${CMAKE_INSTALL_LIBDIR}")
+  function(sheaf_cps name template component)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/${template}.cps.in"
+                   "${PROJECT_BINARY_DIR}/${name}.cps.file" @ONLY)
+    file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${name}.cps"
+         INPUT "${PROJECT_BINARY_DIR}/${name}.cps.file")
+    install(FILES "${PROJECT_BINARY_DIR}/${name}.cps"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf" COMPONENT ${component})
+  endfunction()
+  sheaf_cps(sheaf sheaf development)
+  foreach(extra IN LISTS SHEAF_EXTRAS)
+    sheaf_cps(sheaf-${extra} sheaf-extra ${extra}_development)
+  endforeach()
   install(FILES "${PROJECT_SOURCE_DIR}/cmake/sheaf-json.cps"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf" COMPONENT development)
 endif()

@@ -53,6 +53,18 @@ endif()
 sheaf_deb(development libsheaf-dev libdevel "${development_needs}"
           "Client for key-value endpoints: headers and packages for build systems")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "nlohmann-json3-dev (>= 3.11), sheaf-doc")
+foreach(extra IN LISTS SHEAF_EXTRAS)
+  set(needs "libsheaf-dev ${exactly}")
+  get_target_property(summary sheaf_${extra} SHEAF_SUMMARY)
+  if(BUILD_SHARED_LIBS)
+    sheaf_deb(${extra} libsheaf-${extra}0 libs "${library}" "${summary}: the library")
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/triggers")
+    string(APPEND needs ", libsheaf-${extra}0 ${exactly}")
+    string(APPEND program_needs ", libsheaf-${extra}0 ${exactly}")
+  endif()
+  sheaf_deb(${extra}_development libsheaf-${extra}-dev libdevel "${needs}"
+            "${summary}: headers and packages for build systems")
+endforeach()
 if(TARGET sheaf_cli)
   sheaf_deb(program sheaf-tools utils "${program_needs}"
             "Client for key-value endpoints: the program sheaf")

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/refusal.h"
 #include "protocol/operation.h"
 
 namespace sheaf::protocol {
@@ -28,11 +29,7 @@ struct Ticket {
 };
 
 // Why a submit was refused locally: nothing was queued.
-struct LocalError {
-  Outcome outcome = Outcome::invalid;
-  Reason reason = Reason::bad_argument;
-  std::string text;
-};
+using sheaf::LocalError;
 
 // Why a session ended.
 struct CloseReason {

@@ -20,7 +20,6 @@ set(SHEAF_SUITES
 # what                                tests          runs in         shards, seconds, with
   "base                                *              quick,asan,tsan 1 3"
   "protocol                            *              quick,asan      1 1"
-  "protocol_dns                        *              quick,asan      1 1"
   "protocol_mqtt5                      *              quick,asan      1 1"
   "protocol_statestore                 *              quick,asan      1 3"
   "protocol_memcached                  *              quick,asan      1 3"

@@ -16,7 +16,7 @@
 #include "cli/line/password.h"
 #include "cli/line/servers.h"
 #include "cli/migrate/migration_run.h"
-#include "client/migration/stage_file.h"
+#include "extras/migration/stage_file.h"
 
 namespace sheaf::cli {
 namespace {
@@ -65,8 +65,8 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Globa
         ": keys cannot be listed over TLS or with a password; name a file of keys with --keys"));
   }
   if (config->failover == FailoverMode::rehash) {
-    return Failure(configuration_error(std::string(option) + ": " +
-                                       std::string(client::migration::no_rehash)));
+    return Failure(
+        configuration_error(std::string(option) + ": " + std::string(migration::no_rehash)));
   }
   config->timeout = global.timeout;
   config->pool_min = 0;
@@ -82,8 +82,8 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Globa
 Result<Migration> read_state(const MigrateWords& arguments, const Fleet& from, const Fleet& to) {
   auto state = read_migration(arguments.state);
   if (!state) return state;
-  const auto other = client::migration::other_servers(*state, migration_servers(from.config()),
-                                                      migration_servers(to.config()));
+  const auto other = migration::other_servers(*state, migration_servers(from.config()),
+                                              migration_servers(to.config()));
   if (other.empty()) return state;
   return Failure(configuration_error("the file " + printable(arguments.state, 256) +
                                      " belongs to a migration with other servers in --" +
@@ -102,7 +102,7 @@ ExitCode run_migrate(const Call& call, const MigrateWords& migrate) {
   if (!from) return refuse(from.error());
   auto to = open_fleet("--to", migrate.to, call.global, !migrate.keys.empty(), environment);
   if (!to) return refuse(to.error());
-  const auto shared = client::migration::shared_server(from->config(), to->config());
+  const auto shared = migration::shared_server(from->config(), to->config());
   if (!shared.empty()) {
     return refuse(configuration_error(
         printable(shared, 256) +

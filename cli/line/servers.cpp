@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#ifdef SHEAF_HAS_DISCOVERY
 #include <sheaf/discovery.h>
+#endif
 
 #include "base/descriptor.h"
 #include "base/local_error.h"
@@ -84,6 +86,7 @@ Environment Environment::read() {
 }
 
 // However a look-up ends, nothing of a command has been sent.
+#ifdef SHEAF_HAS_DISCOVERY
 Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
   if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
   const auto source = ServerSource::parse_uri(uri);
@@ -93,6 +96,11 @@ Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::millis
     return error;
   });
 }
+#else
+Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds) {
+  return ClusterConfig::parse_uri(uri);
+}
+#endif
 
 Result<ClusterConfig> choose_servers(const GlobalArguments& global,
                                      const Environment& environment) {

@@ -55,14 +55,14 @@ void MigrateReport::line(const std::string& text) {
 }
 
 void MigrateReport::stage(MigrationStage stage, bool resumed, std::chrono::milliseconds settle) {
-  if (json_) return line(json_migration_stage(stage, resumed));
+  if (json_) return line(json_migration_stage(to_string(stage), resumed));
   std::string text = padded(stage) + (resumed ? "continues: " : "") + std::string(meaning(stage));
   text += "; programs follow within " + format_duration(settle);
   line(text);
 }
 
 void MigrateReport::pass(MigrationStage stage, std::string_view pass, const PassCounts& counts) {
-  if (json_) return line(json_migration_pass(stage, pass, counts));
+  if (json_) return line(json_migration_pass(to_string(stage), pass, counts));
   std::string text = padded(stage) + std::string(pass) + ": " + with_commas(counts.keys()) +
                      " keys in " + format_elapsed(counts.elapsed);
   add_count(text, counts.of(KeyEnd::copied), "copied");
@@ -84,7 +84,7 @@ void MigrateReport::pass(MigrationStage stage, std::string_view pass, const Pass
 }
 
 void MigrateReport::reads(MigrationStage stage, const std::optional<StageReads>& reads) {
-  if (json_) return line(json_migration_reads(stage, reads));
+  if (json_) return line(json_migration_reads(to_string(stage), reads));
   std::string text = padded(stage);
   if (!reads) {
     text += "hit rate: unknown, because a server did not report it or was restarted";

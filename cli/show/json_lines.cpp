@@ -397,19 +397,19 @@ std::string json_bench_total(const BenchResult& result) {
   return line_of(object);
 }
 
-std::string json_migration_stage(MigrationStage stage, bool resumed) {
+std::string json_migration_stage(std::string_view stage, bool resumed) {
   Json object = Json::object();
-  object["stage"] = to_string(stage);
+  object["stage"] = stage;
   object["event"] = resumed ? "resumed" : "begun";
   return line_of(object);
 }
 
-std::string json_migration_pass(MigrationStage stage, std::string_view pass,
+std::string json_migration_pass(std::string_view stage, std::string_view pass,
                                 const PassCounts& counts) {
   static constexpr std::array<const char*, key_ends> names{
       "copied", "kept", "absent", "overtaken", "stale", "right", "too_large"};
   Json object = Json::object();
-  object["stage"] = to_string(stage);
+  object["stage"] = stage;
   object["pass"] = pass;
   object["keys"] = counts.keys();
   object["seconds"] = std::chrono::duration<double>(counts.elapsed).count();
@@ -421,9 +421,9 @@ std::string json_migration_pass(MigrationStage stage, std::string_view pass,
   return line_of(object);
 }
 
-std::string json_migration_reads(MigrationStage stage, const std::optional<StageReads>& reads) {
+std::string json_migration_reads(std::string_view stage, const std::optional<StageReads>& reads) {
   Json object = Json::object();
-  object["stage"] = to_string(stage);
+  object["stage"] = stage;
   object["gets"] = reads ? Json(reads->gets) : Json(nullptr);
   object["hits"] = reads ? Json(reads->hits) : Json(nullptr);
   return line_of(object);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <sheaf/client.h>
-#include <sheaf/migration.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
@@ -63,12 +62,12 @@ std::string json_bench(const BenchOperation& operation, std::chrono::nanoseconds
 // {"seconds":1.5,"keys":N,"processor_us":1.5,"late":N}
 std::string json_bench_total(const BenchResult& result);
 // {"stage":"mirror","event":"begun"}; "resumed" if an earlier run had begun it.
-std::string json_migration_stage(MigrationStage stage, bool resumed);
+std::string json_migration_stage(std::string_view stage, bool resumed);
 // {"stage":"mirror","pass":"copy","keys":N,"seconds":1.5,"copied":N,...,"failed":N}
-std::string json_migration_pass(MigrationStage stage, std::string_view pass,
+std::string json_migration_pass(std::string_view stage, std::string_view pass,
                                 const PassCounts& counts);
 // {"stage":"mirror","gets":N,"hits":N}; null where the servers did not report it.
-std::string json_migration_reads(MigrationStage stage, const std::optional<StageReads>& reads);
+std::string json_migration_reads(std::string_view stage, const std::optional<StageReads>& reads);
 // {"stale":K}
 std::string json_migration_stale(std::string_view key);
 // {"from":N,"to":N,"share":0.25}; {"moved":0.25}, and "keys" if they were simulated.

@@ -18,11 +18,6 @@ Error make_error(const socket::Completion& completion, Deadline started) {
   return error;
 }
 
-Error no_thread(const std::system_error& error) {
-  return local_error(Outcome::overloaded, Reason::other,
-                     std::string("cannot start a thread: ") + error.what());
-}
-
 GetResult GetOp::convert(const protocol::Reply& reply) {
   if (reply.status != Status::done) return std::nullopt;
   return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags,

@@ -4,8 +4,6 @@
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include <system_error>
-
 #include <sheaf/options.h>
 
 #include "base/local_error.h"
@@ -41,8 +39,7 @@ struct CountOp {
 };
 
 Error make_error(const socket::Completion& completion, Deadline started);
-// For a thread or a descriptor that the system refused.
-Error no_thread(const std::system_error& error);
 using sheaf::local_error;
+using sheaf::no_thread;
 
 }  // namespace sheaf::client::runtime

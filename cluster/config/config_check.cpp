@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -19,36 +18,12 @@ namespace {
 using Found = std::optional<Problem>;
 using protocol::EndpointTraits;
 using protocol::OptionGroup;
+using server_names::is_address;
+using server_names::is_ipv6;
 
-constexpr std::size_t max_host = 253;           // RFC 1035 §2.3.4, as text
 constexpr std::size_t max_credential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
 
 Problem problem(std::string text) { return {std::move(text), Outcome::invalid}; }
-
-// Writes the 16 bytes of an IPv6 address or the 4 of an IPv4 address to `out`.
-bool is_address(int family, std::string_view text, void* out) noexcept {
-  std::array<char, INET6_ADDRSTRLEN + 1> buffer{};
-  if (text.size() >= buffer.size() || text.find('\0') != text.npos) return false;
-  std::memcpy(buffer.data(), text.data(), text.size());
-  return inet_pton(family, buffer.data(), out) == 1;
-}
-
-bool is_ipv6(std::string_view host) noexcept {
-  in6_addr address{};
-  return is_address(AF_INET6, host, &address);
-}
-
-bool is_host_name(std::string_view host) noexcept {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
-  };
-  if (host.size() > max_host || !std::ranges::all_of(host, fits)) return false;
-  // Only digits and dots make an address, and a wrong one must not be looked up in the DNS.
-  if (host.find_first_not_of("0123456789.") != host.npos) return true;
-  in_addr address{};
-  return is_address(AF_INET, host, &address);
-}
 
 Found too_long(std::string_view credential) {
   if (credential.size() <= max_credential) return std::nullopt;
@@ -294,14 +269,9 @@ std::optional<Problem> check_config(const ClusterConfig& config, LoginFrom from)
 }
 
 std::optional<Problem> check_host(std::string_view host, bool bracketed) {
-  if (host.empty()) return problem("the host is empty");
-  if (bracketed && !is_ipv6(host)) {
-    return problem("the text in brackets is not an IPv6 address");
-  }
-  if (!bracketed && !is_host_name(host)) {
-    return problem("the host is neither a name nor an address");
-  }
-  return std::nullopt;
+  auto fault = server_names::fault_of_host(host, bracketed);
+  if (!fault) return std::nullopt;
+  return problem(std::move(*fault));
 }
 
 std::optional<Problem> check_path(std::string_view path) {
@@ -330,13 +300,6 @@ bool is_loopback(std::string_view host) noexcept {
   in6_addr v6{};
   if (is_address(AF_INET6, host, &v6)) return IN6_IS_ADDR_LOOPBACK(&v6);
   return folded(host) == "localhost";
-}
-
-std::string folded(std::string_view identity) {
-  std::string out(identity);
-  if (is_path(identity)) return out;
-  for (char& c : out) c = lower(c);
-  return out;
 }
 
 }  // namespace sheaf::cluster

@@ -12,6 +12,8 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "base/server_names.h"
+
 namespace sheaf::cluster {
 
 // Why a configuration is refused: one sentence without a password.
@@ -44,12 +46,10 @@ std::optional<Problem> check_password(std::string_view password);
 
 // True for an address of this machine, its name "localhost", or a path.
 bool is_loopback(std::string_view host) noexcept;
-// An identity for comparison: host names that differ only in case are one server (RFC 4343); paths
-// are compared exactly.
-std::string folded(std::string_view identity);
 
-inline constexpr std::size_t max_nodes = 1'024;
-inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
+using server_names::folded;
+using server_names::max_nodes;
+using server_names::port_rule;
 inline constexpr std::string_view path_has_no_port = "a Unix socket has no port";
 inline constexpr std::string_view weight_rule = "an integer from 1 to 65535";
 

@@ -19,14 +19,16 @@ class SheafRecipe(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "tls": [True, False], "durable": [True, False],
+               "discovery": [True, False], "migration": [True, False],
                "tools": [True, False]}
-    default_options = {"shared": False, "tls": True, "durable": False, "tools": False}
+    default_options = {"shared": False, "tls": True, "durable": False, "discovery": False,
+                       "migration": False, "tools": False}
     implements = ["auto_shared_fpic"]
 
     def export_sources(self):
         tree = os.path.join(self.recipe_folder, "..", "..")
-        for folder in ("base", "cli", "client", "cluster", "cmake", "docs", "include", "node",
-                       "protocol", "samples", "socket", "store"):
+        for folder in ("base", "cli", "client", "cluster", "cmake", "docs", "extras", "include",
+                       "node", "protocol", "samples", "socket", "store"):
             copy(self, folder + "/*", tree, self.export_sources_folder)
         for file in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md"):
             copy(self, file, tree, self.export_sources_folder)
@@ -61,6 +63,8 @@ class SheafRecipe(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables.update({
             "SHEAF_TLS": bool(self.options.tls), "SHEAF_DURABLE": bool(self.options.durable),
+            "SHEAF_DISCOVERY": bool(self.options.discovery),
+            "SHEAF_MIGRATION": bool(self.options.migration),
             "SHEAF_CLI": bool(self.options.tools), "SHEAF_PLUGIN": False, "SHEAF_TESTS": False,
             "SHEAF_SAMPLES": False})
         toolchain.generate()
@@ -86,3 +90,9 @@ class SheafRecipe(ConanFile):
             self.cpp_info.components["sheaf"].requires.append("sqlite3::sqlite3")
         self.cpp_info.components["json"].set_property("cmake_target_name", "sheaf::json")
         self.cpp_info.components["json"].requires = ["sheaf", "nlohmann_json::nlohmann_json"]
+        for extra in ("discovery", "migration"):
+            if getattr(self.options, extra):
+                component = self.cpp_info.components[extra]
+                component.set_property("cmake_target_name", "sheaf::" + extra)
+                component.libs = ["sheaf-" + extra]
+                component.requires = ["sheaf"]

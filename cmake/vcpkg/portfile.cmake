@@ -5,6 +5,8 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features
   FEATURES
     tls SHEAF_TLS
     durable SHEAF_DURABLE
+    discovery SHEAF_DISCOVERY
+    migration SHEAF_MIGRATION
     tools SHEAF_CLI)
 vcpkg_find_acquire_program(PKGCONFIG)
 vcpkg_cmake_configure(

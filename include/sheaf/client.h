@@ -239,5 +239,22 @@ class SHEAF_API Client {
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
 };
 
+/// The servers of a client, for a thread that may outlive it: one that follows a list of servers.
+///
+/// Thread rule: any thread may call any member at any time.
+class SHEAF_API ClientServers {
+ public:
+  /// Those of this client.
+  explicit ClientServers(const Client& client);
+  /// True once the client is closed.
+  bool closed() const noexcept;
+  /// From now on the client has these; as Client::reconfigure, with the rest of its configuration
+  /// as it is. Errors: those of it; Outcome::shutdown if the client is closed.
+  Result<ServersChanged> replace(std::vector<NodeConfig> servers) const;
+
+ private:
+  std::weak_ptr<Client::Impl> impl_;
+};
+
 }  // namespace v0
 }  // namespace sheaf

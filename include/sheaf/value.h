@@ -66,6 +66,13 @@ class Ttl {
   constexpr Ttl(std::chrono::duration<Rep, Period> time)  // NOLINT(google-explicit-constructor)
       : milliseconds_(convert(time)) {}
 
+  /// Never expires, whatever the cluster's `default_ttl`: for writes and touches, not for leases.
+  static constexpr Ttl never() noexcept {
+    Ttl ttl(max);
+    ttl.milliseconds_ = std::chrono::milliseconds::min();
+    return ttl;
+  }
+
   /// Whole milliseconds; values outside 1 .. max are kept so that the call can refuse them.
   constexpr std::chrono::milliseconds milliseconds() const noexcept { return milliseconds_; }
   /// True if the time is within the range above, which holds for every endpoint.

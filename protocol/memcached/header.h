@@ -15,10 +15,11 @@
 
 #include "base/byte_reader.h"
 #include "base/byte_writer.h"
+#include "base/memcached_limits.h"
 
 namespace sheaf::protocol::memcached {
 
-inline constexpr std::size_t max_key_length = 250;
+using memcached_limits::max_key_length;
 inline constexpr std::uint32_t max_body_length =
     1u << 30;  // the server closes the connection above it
 

@@ -258,8 +258,8 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
 }
 
 TEST(CliArguments, AFlagTakesNoValue) {
-  EXPECT_EQ(refused({"migrate", "--empty-to=false"}),
-            "--empty-to takes no value. See sheaf help migrate.");
+  EXPECT_EQ(refused({"set", "--if-absent=false"}),
+            "--if-absent takes no value. See sheaf help set.");
   const auto refuses = [](Words words, std::string_view flag) {
     for (const char* value : {"", "false", "true", "0", "1", "[x]"}) {
       words.push_back(std::string(flag) + "=" + value);

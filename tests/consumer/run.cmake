@@ -1,7 +1,8 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
 # Builds a static library, with only the core packages, inside a user's project (add_subdirectory)
-# and runs that. Then installs it, and lets a project find, link and run it. Each source is compiled
-# alone, which shows that it includes what it needs. tests/package has the shared library.
+# and runs that, then once more with the libraries of extras/. Then installs them, and lets a project
+# find, link and run them. Each source is compiled alone, which shows that it includes what it needs.
+# tests/package has the shared libraries.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
@@ -15,8 +16,9 @@ endfunction()
 function(build_and_run folder)
   run("${CMAKE_COMMAND}" -S "${SOURCE}/tests/consumer" -B "${folder}" ${generator} ${ARGN})
   run("${CMAKE_COMMAND}" --build "${folder}")
-  file(GLOB programs "${folder}/consumer_[0-9][0-9]")
-  if(NOT programs MATCHES "consumer_20;.*consumer_23")
+  file(GLOB programs "${folder}/consumer_[0-9][0-9]" "${folder}/consumer_extras")
+  if(NOT programs MATCHES "consumer_20;.*consumer_23" OR
+     ARGN MATCHES "EXTRAS" AND NOT programs MATCHES "consumer_extras")
     message(FATAL_ERROR "too few programs were built: ${programs}")
   endif()
   foreach(program IN LISTS programs)
@@ -24,14 +26,19 @@ function(build_and_run folder)
   endforeach()
 endfunction()
 
-file(REMOVE_RECURSE "${prefix}" "${WORK}/found")
-build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF
-  -DSHEAF_UNITY=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
+file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_extras"
+     "${WORK}/subdirectory/sheaf/libsheaf-migration.a"
+     "${WORK}/subdirectory/sheaf/libsheaf-discovery.a")  # of an earlier run
+build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_EXTRAS "-DSHEAF_SOURCE=${SOURCE}"
+  -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF -DSHEAF_UNITY=OFF
+  -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # most of the time is the build
 file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")
   message(FATAL_ERROR "inside another project more was built than the library: ${built}")
 endif()
+build_and_run("${WORK}/subdirectory" -DSHEAF_MIGRATION=ON -DSHEAF_DISCOVERY=ON
+  -DCONSUMER_EXTRAS=ON)
 run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
 
 # The installed package must not mention the tree or its build.
@@ -41,8 +48,8 @@ if(NOT package)
 endif()
 foreach(file IN LISTS package)
   file(READ "${file}" text)
-  if(text MATCHES "${SOURCE}/(include|base|cmake)")
+  if(text MATCHES "${SOURCE}/(include|base|extras|cmake)")
     message(FATAL_ERROR "${file} names the source tree")
   endif()
 endforeach()
-build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}")
+build_and_run("${WORK}/found" "-DCMAKE_PREFIX_PATH=${prefix}" -DCONSUMER_EXTRAS=ON)

@@ -184,6 +184,7 @@ TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   brief.async().set(keys[3], "x").future().get().value();
   brief.set(keys[4], "x", {.condition = SetCondition::if_absent}).value();
   brief.set("own", "x", own).value();
+  brief.set("never", "x", {.ttl = Ttl::never()}).value();
   const auto end = std::chrono::steady_clock::now() + 10s;
   for (const std::string& key : keys) {
     while (client->get(key).value().has_value()) {
@@ -196,6 +197,7 @@ TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   const auto later = std::chrono::steady_clock::now() + 2 * limits().ttl;
   while (std::chrono::steady_clock::now() < later) client->get("long").value();
   EXPECT_TRUE(client->get("long").value().has_value());
+  EXPECT_TRUE(client->get("never").value().has_value());
   EXPECT_TRUE(client->get("for ever").value().has_value());
 }
 

@@ -19,7 +19,10 @@ source, build, compiler = sys.argv[1:4]
 work = os.path.join(build, "packages")
 root = os.path.join(work, "root")
 usr = os.path.join(root, "usr")
-PACKAGES = ["libsheaf-dev", "libsheaf0", "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
+PACKAGES = ["libsheaf-dev", "libsheaf-discovery-dev", "libsheaf-discovery0",
+            "libsheaf-migration-dev", "libsheaf-migration0", "libsheaf0",
+            "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
+EXTRAS = ["discovery", "migration"]  # libraries of their own
 SECONDS = 900
 EPOCH = "1767225600"  # 2026-01-01
 
@@ -103,6 +106,11 @@ class Packages(unittest.TestCase):
     def test_a_program_that_is_linked_depends_on_exactly_this_version(self):
         with open(os.path.join(root, "var/lib/dpkg/info/libsheaf0.shlibs"), encoding="utf-8") as f:
             self.assertRegex(f.read(), r"libsheaf 0\.1 libsheaf0 \(= 0\.1\.0\)")
+        for name in EXTRAS:
+            info = os.path.join(root, "var/lib/dpkg/info/libsheaf-%s0.shlibs" % name)
+            with open(info, encoding="utf-8") as f:
+                self.assertRegex(f.read(), r"libsheaf-%s 0\.1 libsheaf-%s0 \(= 0\.1\.0\)" % (
+                    name, name))
         with open(os.path.join(root, "var/lib/dpkg/status"), encoding="utf-8") as f:
             self.assertIn("libsheaf0 (= 0.1.0)", f.read())
 
@@ -159,7 +167,8 @@ class Packages(unittest.TestCase):
         self.assertEqual(bill["spdxVersion"], "SPDX-2.3")
         packages = {package["name"]: package for package in bill["packages"]}
         self.assertEqual(set(packages), {"sheaf", "libuv", "xxHash", "nlohmann-json", "OpenSSL",
-                                         "SQLite", "CLI11"})
+                                         "SQLite", "CLI11", "sheaf-migration",
+                                         "sheaf-discovery"})
         ids = {package["SPDXID"] for package in bill["packages"]} | {"SPDXRef-DOCUMENT"}
         for package in packages.values():
             self.assertRegex(package["versionInfo"], r"^\d+(\.\d+)+")
@@ -183,12 +192,26 @@ class Packages(unittest.TestCase):
         self.assertEqual(appendix["name"], package["name"])
         self.assertIn("nlohmann_json", appendix["requires"])
         self.assertIn(":sheaf", appendix["components"]["json"]["requires"])
+        for name in EXTRAS:
+            with open(os.path.join(libdir(), "cps/sheaf/sheaf-%s.cps" % name),
+                      encoding="utf-8") as file:
+                extra = json.load(file)["components"][name]
+            self.assertEqual(extra["requires"], [":sheaf"])
+            for path in [extra["location"], *extra["includes"]]:
+                self.assertTrue(os.path.exists(path.replace("@prefix@", usr)), path)
 
-    def test_the_library_exports_what_is_public_and_nothing_else(self):
-        symbols = run("nm", "-D", "--defined-only", "-C", os.path.join(libdir(), "libsheaf.so"))
-        ours = [line for line in symbols.splitlines() if "sheaf::" in line]
-        self.assertGreater(len(ours), 100)
-        self.assertEqual([line for line in ours if "sheaf::v0::" not in line], [])
+    def test_a_library_exports_what_is_public_and_nothing_else(self):
+        exported = {}
+        for name, least in (("libsheaf.so", 100), ("libsheaf-migration.so", 20),
+                            ("libsheaf-discovery.so", 10)):
+            symbols = run("nm", "-D", "--defined-only", "-C", os.path.join(libdir(), name))
+            ours = [line.split(" ", 2)[2] for line in symbols.splitlines() if "sheaf::" in line]
+            self.assertGreater(len(ours), least)
+            self.assertEqual([line for line in ours if "sheaf::v0::" not in line], [])
+            exported[name] = {line for line in ours if line.startswith("sheaf::")}
+        for name in EXTRAS:
+            both = exported["libsheaf.so"] & exported["libsheaf-%s.so" % name]
+            self.assertEqual(both, set(), "what a library has a copy of must be hidden in it")
 
     def test_nothing_says_where_when_and_by_whom_it_was_built(self):
         looked_at = 0
@@ -225,7 +248,8 @@ class Users(unittest.TestCase):
         file = program + ".cpp"
         with open(file, "w", encoding="utf-8") as out:
             out.write(text)
-        found = run("pkg-config", "--cflags", "--libs", packages, env=with_libraries()).split()
+        found = run("pkg-config", "--cflags", "--libs", *packages.split(),
+                    env=with_libraries()).split()
         run(compiler, "-Wall", "-Wextra", "-Werror", file, "-o", program, *flags, *found)
         return run(program, env=with_libraries())
 
@@ -246,6 +270,13 @@ class Users(unittest.TestCase):
         with open(os.path.join(source, "tests/consumer/consumer.cpp"), encoding="utf-8") as file:
             self.compile(file.read(), "-std=c++20", packages="sheaf-json")
 
+    def test_of_libraries_on_it_asks_for_their_names(self):
+        with open(os.path.join(source, "tests/consumer/extras.cpp"), encoding="utf-8") as file:
+            text = file.read()
+        said = self.compile(text, "-std=c++20", packages="sheaf-migration sheaf-discovery")
+        self.assertIn("a server of both fleets", said)
+        self.assertIn("the name of the SRV records", said)
+
     def test_without_exceptions_compiles_and_ends_with_the_reason(self):
         self.assertEqual(self.compile(self.PROGRAM, "-std=c++20", "-fno-exceptions"), "value\n")
         with self.assertRaisesRegex(AssertionError, "the key is empty"):
@@ -262,10 +293,12 @@ class Users(unittest.TestCase):
         folder = os.path.join(work, "found")
         shutil.rmtree(folder, ignore_errors=True)
         run("cmake", "-S", os.path.join(source, "tests/consumer"), "-B", folder, "-G", "Ninja",
-            "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr)
+            "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr,
+            "-DCONSUMER_EXTRAS=ON")
         run("cmake", "--build", folder)
         programs = glob.glob(os.path.join(folder, "consumer_[0-9][0-9]"))
-        self.assertGreaterEqual(len(programs), 2)
+        programs += glob.glob(os.path.join(folder, "consumer_extras"))
+        self.assertGreaterEqual(len(programs), 3)
         for program in programs:
             run(program, env=with_libraries())
 

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 
+import rules  # noqa: E402
 import source  # noqa: E402
 
 FLAGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
@@ -54,20 +55,20 @@ def readme_program(root):
 def jobs(root, build, compilers, skipped):
     """The jobs: the compiler, the standard, a name, the text and the header folders."""
     paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
-    public = [p for p in paths if p.startswith("include/sheaf/")]
-    names = [p[len("include/"):] for p in public] + ["sheaf/version.h"]
+    public = [p for p in paths if rules.is_public(p)]
+    names = [p[p.index("include/") + len("include/"):] for p in public] + ["sheaf/version.h"]
+    folders = [os.path.join(root, f) for f in source.include_folders(root)] + [build + "/include"]
     texts = {"<%s>" % name: "#include <%s>\n" % name for name in names}
     texts["README.md"] = readme_program(root)
     for compiler in compilers:
         for standard in standards_of(compiler):
             for name, text in texts.items():
-                yield compiler, standard, name, text, [root + "/include", build + "/include"]
+                yield compiler, standard, name, text, folders
     for path in paths:
         if path in public or is_first_of_its_source(root, path):
             continue
         if not path.startswith(tuple(skipped)):
-            folders = [root, root + "/include", build + "/include"]
-            yield compilers[0], "23", path, '#include "%s"\n' % path, folders
+            yield compilers[0], "23", path, '#include "%s"\n' % path, [root] + folders
 
 
 def is_first_of_its_source(root, path):

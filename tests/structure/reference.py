@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 
+import rules  # noqa: E402
 import source  # noqa: E402
 
 TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?)\s+"
@@ -81,7 +82,7 @@ def problems(root, doxygen, doxyfile, folder):
     if not content or said:
         yield "Doxygen is not content"
         return
-    headers = [f for f in source.load(root) if f.path.startswith("include/sheaf/")]
+    headers = [f for f in source.load(root) if rules.is_public(f.path)]
     with open(os.path.join(folder, "tags"), encoding="utf-8") as tags:
         entries = listed(tags.read())
     for name, times in sorted((declared(headers) - entries).items()):

@@ -8,7 +8,7 @@ from source import declarations
 MAX_COLUMNS = 100
 MAX_FILE = 600
 MAX_FUNCTION = 70
-SYMBOLS = "tests/abi/symbols.txt"  # written by a program
+SYMBOLS = re.compile(r"tests/abi/symbols\w*\.txt")  # written by a program
 
 # What a folder may include besides itself: the arrows of ARCHITECTURE.md, in full.
 BELOW_CLUSTER = ["node", "socket", "protocol", "base"]
@@ -26,7 +26,11 @@ ARROWS = {
     "store/plugin": ["store/durable", "store/rights", "store/engine", "store/server", "protocol",
                      "base"],
     "client": ["cluster"] + BELOW_CLUSTER,
-    "cli": ["client", "cluster", "store/engine", "store/server", "store/pipe"] + BELOW_CLUSTER,
+    # Libraries of their own on the public API.
+    "extras/migration": ["base"],
+    "extras/discovery": ["socket", "protocol", "base"],
+    "cli": ["extras/migration", "extras/discovery", "client", "cluster", "store/engine",
+            "store/server", "store/pipe"] + BELOW_CLUSTER,
     "include/sheaf": [],
     "samples": [],
 }
@@ -34,8 +38,7 @@ PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that 
 
 # The rooms inside a layer: what a folder may include from its own layer besides itself. Files at
 # the root of client/, cluster/, cli/ and protocol/resp/ combine its rooms; those at the root of
-# socket/ are below its rooms. client/migration is above Client and uses it as a program would. From
-# client/calls it uses the checks and set_lasting().
+# socket/ are below its rooms.
 def nested(folder, rooms, below=()):
     """The rooms of `folder`. Each may include those in its list, and everything in `below`. Files
     at the root of the folder may include all of them."""
@@ -48,10 +51,8 @@ FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],
     "client/calls": ["client/runtime"],
-    "client/discovery": ["client/runtime"],
     **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
-    "client": ["client/calls", "client/discovery", "client/runtime"] + FEATURES,
-    "client/migration": ["client/calls"],
+    "client": ["client/calls", "client/runtime"] + FEATURES,
     **nested("cluster", {
         "placement": [],
         "config": ["placement"],
@@ -66,11 +67,11 @@ ROOMS = {
         "commands": ["migrate", "line", "show", "system"],
         "dev": ["commands", "line", "show", "system"],
     }),
+    **nested("extras/discovery", {"dns": []}),
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],
     "socket/tls": ["socket"],
-    "protocol/dns": [],
     "protocol/memcached": ["protocol"],
     "protocol/mqtt5": ["protocol"],
     **nested("protocol/resp", {
@@ -84,8 +85,10 @@ ROOMS = {
 # Public headers that are values, which any layer may use. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "cluster_server", "command_reply", "export", "feature",
                  "list_options", "log", "metrics", "move_only_function", "observer", "options",
-                 "result", "server_source", "stats", "value", "version"}
-ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
+                 "result", "stats", "value", "version"}
+ABOVE_CLIENT = ("client/", "extras/", "cli/", "samples/", "tests/", "bench/", "include/")
+# Public headers, and those of the library of its own that has its name in `extra`.
+PUBLIC = re.compile(r"(?:include|extras/(?P<extra>\w+)/include)/(?P<name>sheaf/.*\.h)")
 
 # Third parties: a header pattern, and the files that may include it.
 THIRD_PARTIES = [
@@ -108,7 +111,7 @@ COMMAND_LIST = "cli/command_list.cpp"
 # Pure files take bytes and values and return bytes and values. Each says so in its first comment.
 PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
 # Every file in these folders has the marker.
-ALL_PURE = ("protocol/", "store/engine/", "store/server/", "store/rights/")
+ALL_PURE = ("extras/discovery/dns/", "protocol/", "store/engine/", "store/server/", "store/rights/")
 # No test would notice a differently worded marker.
 CLAIMS_PURE = re.compile(r"^//.*\bPure[.:](?! no socket, clock)")
 IMPURE_HEADERS = re.compile(
@@ -138,7 +141,18 @@ MAY_NAME_THREADS = ("base/this_thread.cpp", "base/quiet_thread.cpp", "samples/",
 def layer_of(path):
     parts = path.split("/")
     two = "/".join(parts[:2])
-    return two if parts[0] == "store" or two == "include/sheaf" else parts[0]
+    return two if parts[0] in ("store", "extras") or two == "include/sheaf" else parts[0]
+
+
+def is_public(path):
+    return PUBLIC.fullmatch(path) is not None
+
+
+def headers_of_extras(files):
+    """By their name in an #include, the layer that each public header of a library of its own is
+    in."""
+    found = filter(None, (PUBLIC.fullmatch(f.path) for f in files))
+    return {m.group("name"): "extras/" + m.group("extra") for m in found if m.group("extra")}
 
 
 def room_of(path):
@@ -152,6 +166,7 @@ def room_of(path):
 def arrows(files):
     """Includes follow the arrows: internal ones quoted from the root, public ones as <sheaf/>."""
     known = {f.path for f in files}
+    extras = headers_of_extras(files)
     for file in filter(lambda f: f.is_cpp, files):
         layer = layer_of(file.path)
         for line, name in file.includes():
@@ -161,6 +176,9 @@ def arrows(files):
                 stem = target[len("sheaf/"):-len(".h")]
                 if stem not in VALUE_HEADERS and not file.path.startswith(ABOVE_CLIENT):
                     yield where + "%s is for client/ and above" % name
+                extra = extras.get(target, layer)
+                if layer != "samples" and not may_include(file.path, layer, extra):
+                    yield where + "%s may not include %s of %s" % (layer, name, extra)
             elif name.startswith('"'):
                 if target not in known:
                     yield where + "%s is no file of the tree, by its path from the root" % name
@@ -268,7 +286,9 @@ def includes_of_impure(file, headers):
 def sizes(files):
     """Lines within 100 columns, files within 600 lines, functions within 70."""
     for file in files:
-        if file.path.endswith((".md", ".json")) or file.path in ("LICENSE", SYMBOLS):
+        if file.path.endswith((".md", ".json")) or file.path == "LICENSE":
+            continue
+        if SYMBOLS.fullmatch(file.path):
             continue
         count = len(file.lines) - 1
         if count > MAX_FILE:
@@ -342,7 +362,7 @@ def dead_headers(files):
     """Every internal header is included by some file."""
     used = {name[1:-1] for f in files if f.is_cpp for _, name in f.includes()}
     for file in files:
-        if file.path.endswith(".h") and not file.path.startswith("include/"):
+        if file.path.endswith(".h") and not is_public(file.path):
             if file.path not in used:
                 yield "%s:1: nobody includes this header" % file.path
 
@@ -362,7 +382,7 @@ UNDOCUMENTED = re.compile(r"(~|friend\b|namespace\b|using namespace\b|static_ass
 def public_comments(files):
     """Every public type, field, enumerator and (group of) function has a /// comment."""
     for file in files:
-        if not file.path.startswith("include/sheaf/"):
+        if not is_public(file.path):
             continue
         if "/// @file" not in file.text:
             yield "%s:1: no /// @file comment" % file.path
@@ -397,6 +417,10 @@ def documented(file, item):
 LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
          for name, below in ARROWS.items()}
 LINKS["client"] = LINKS["client"] + ["store_pipe"]
+# Libraries of their own call Client, and link the library that has it.
+EXTRAS = [name[len("extras/"):] for name in ARROWS if name.startswith("extras/")]
+for extra in EXTRAS:
+    LINKS["extras_" + extra].append("client")
 FOREIGN_LINKS = {"base": ["SHEAF_XXHASH", "nlohmann_json"], "socket": ["SHEAF_UV", "OpenSSL"],
                  "store_durable": ["SHEAF_SQLITE"],
                  "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
@@ -414,7 +438,9 @@ def link_targets(links):
 def may_link(layer, target):
     if target in ("Threads::Threads", "sheaf_flags", "sheaf_places"):
         return True
-    if target == "sheaf" or target.startswith("sheaf_cli"):
+    if target == "sheaf":
+        return layer == "cli" or layer.startswith("extras_")
+    if target in ["sheaf_cli_parts"] + ["sheaf_" + extra for extra in EXTRAS]:
         return layer == "cli"
     if target.startswith("sheaf_"):
         return target[len("sheaf_"):] in LINKS.get(layer, []) + [layer]

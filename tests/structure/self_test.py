@@ -76,6 +76,27 @@ class Arrows(unittest.TestCase):
         self.check_include("client/calls/a.h", "socket/uv/b.h", True)
         self.check_include("protocol/resp/wire/a.h", "protocol/b.h", True)
 
+    def test_a_library_of_its_own_sees_public_headers_and_base(self):
+        self.check_include("extras/migration/a.cpp", "extras/migration/b.h", True)
+        self.check_include("extras/migration/a.cpp", "base/text.h", True)
+        self.check_include("extras/migration/a.cpp", "client/calls/checks.h", False)
+        self.check_include("extras/migration/a.cpp", "protocol/memcached/rules.h", False)
+        self.check_include("extras/discovery/a.cpp", "socket/uv/uv_loop.h", True)
+        self.check_include("extras/discovery/a.cpp", "extras/discovery/dns/b.h", True)
+        self.check_include("extras/discovery/dns/a.cpp", "extras/discovery/b.h", False)
+        self.check_include("extras/discovery/a.cpp", "cluster/config/config_check.h", False)
+        self.check_include("extras/discovery/a.cpp", "extras/migration/b.h", False)
+        self.check_include("cli/migrate/a.cpp", "extras/migration/b.h", True)
+        self.check_include("client/client.cpp", "extras/migration/b.h", False)
+
+    def test_only_programs_see_the_headers_of_a_library_of_its_own(self):
+        header = "extras/migration/include/sheaf/moving.h"
+        for path, allowed in (("extras/migration/a.cpp", True), ("cli/migrate/a.cpp", True),
+                              ("samples/a.cpp", True), ("tests/live/a.cpp", True),
+                              ("client/client.cpp", False), ("include/sheaf/client.h", False)):
+            found = run(rules.arrows, path, "#include <sheaf/moving.h>\n", header)
+            self.assertEqual(not found, allowed, (path, found))
+
     def test_samples_see_the_public_headers_only(self):
         self.check_include("samples/cache.cpp", "base/text.h", False)
 
@@ -95,6 +116,13 @@ class Arrows(unittest.TestCase):
         self.assertEqual(list(rules.link_targets(good)), [])
         self.assertTrue(list(rules.link_targets("protocol: sheaf_socket\n")))
         self.assertTrue(list(rules.link_targets("node: PkgConfig::SHEAF_UV\n")))
+
+    def test_links_of_a_library_of_its_own(self):
+        good = "extras_migration: sheaf;sheaf_base\ncli: sheaf;sheaf_migration\n"
+        self.assertEqual(list(rules.link_targets(good)), [])
+        self.assertTrue(list(rules.link_targets("extras_migration: sheaf_protocol\n")))
+        self.assertTrue(list(rules.link_targets("client: sheaf_migration\n")))
+        self.assertTrue(list(rules.link_targets("client: sheaf\n")))
 
 
 class ThirdParties(unittest.TestCase):

@@ -1,13 +1,14 @@
 """Reads the tree, and C++ as far as the rules need it: includes, declarations, functions."""
 
+import glob
 import os
 import re
 
-FOLDERS = ["include", "base", "protocol", "socket", "node", "cluster", "client", "store", "cli",
-           "samples", "bench", "tests", "docs", "cmake", ".ci"]
+FOLDERS = ["include", "base", "protocol", "socket", "node", "cluster", "client", "store", "extras",
+           "cli", "samples", "bench", "tests", "docs", "cmake", ".ci"]
 # Where the product's code is: the beginnings of paths.
 PRODUCT = ("include/", "base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/",
-           "cli/")
+           "extras/", "cli/")
 CPP = (".cpp", ".h")
 TEXT = CPP + (".txt", ".cmake", ".in", ".py", ".sh", ".md", ".json", ".conf", ".yaml",
               ".c")
@@ -53,6 +54,12 @@ def load(root):
                 for name in sorted(filter(is_text, names)):
                     files.append(read(root, os.path.relpath(os.path.join(folder, name), root)))
     return files
+
+
+def include_folders(root):
+    """Where public headers are, from the root: those of sheaf, and of the libraries on it."""
+    extras = sorted(glob.glob(os.path.join(root, "extras/*/include")))
+    return ["include"] + [os.path.relpath(folder, root) for folder in extras]
 
 
 def is_text(name):

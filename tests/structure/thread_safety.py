@@ -62,7 +62,8 @@ def run(root, build, clang):
     wanted = knows_mutex(source.load(root))
     files = [(path, includes_and_definitions(words))
              for path, words in compiled.commands(root, build) if path in wanted]
-    shared = ["-I" + root, "-I" + root + "/include", "-I" + build + "/include"]
+    shared = ["-I" + folder for folder in (root, build + "/include")]
+    shared += ["-I" + os.path.join(root, folder) for folder in source.include_folders(root)]
     headers = sorted(p for p in wanted if p.endswith(".h") and not p.startswith("cli/"))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         result, made = compile_headers(clang, headers, shared, folder)

@@ -3,6 +3,7 @@
 import posixpath
 import re
 
+from rules import is_public
 from source import PRODUCT
 
 MAX_COLUMNS = 100
@@ -72,7 +73,7 @@ def references(files):
     """A file that a page or a comment names, and a heading that a link leads to, exists."""
     known = {f.path: f for f in files}
     names = {posixpath.basename(path) for path in known} | {
-        path[len("include/"):] for path in known if path.startswith("include/")}
+        path[path.index("include/") + len("include/"):] for path in known if is_public(path)}
     for file in files:
         for number, text in enumerate(file.lines, 1):
             for name in named_files(file, text):

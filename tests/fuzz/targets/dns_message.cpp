@@ -1,15 +1,15 @@
 // A name server's answer to a question for SRV records, and the file that names the server.
 
-#include "cluster/config/found_servers.h"
-#include "protocol/dns/message.h"
-#include "protocol/dns/name_servers.h"
+#include "extras/discovery/dns/message.h"
+#include "extras/discovery/dns/name_servers.h"
+#include "extras/discovery/found_servers.h"
+#include "tests/extras/discovery/dns/dns_bytes.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/protocol/dns/dns_bytes.h"
 
 namespace sheaf::fuzz {
 namespace {
 
-using namespace protocol::dns;
+using namespace discovery::dns;
 using test::srv;
 
 const SrvQuery& question() {
@@ -33,7 +33,7 @@ void check_answer(const std::string& message) {
   }
   const auto back = SrvAnswer::parse(again.to(question()), question());
   expect(back && back->records == plain, "what was read is written and read again");
-  const auto servers = cluster::servers_of_records(answer->records);
+  const auto servers = discovery::servers_of_records(answer->records);
   expect(servers || !servers.error().empty(), "servers or a sentence");
   expect(!servers || !servers->empty(), "there is a server");
 }

@@ -1,14 +1,14 @@
 // A configuration endpoint's report about its fleet.
 
-#include "cluster/config/found_servers.h"
-#include "protocol/memcached/fleet_inquiry.h"
+#include "extras/discovery/fleet_inquiry.h"
+#include "extras/discovery/found_servers.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace sheaf::fuzz {
 namespace {
 
-using protocol::memcached::Fleet;
-using protocol::memcached::FleetInquiry;
+using discovery::Fleet;
+using discovery::FleetInquiry;
 
 // Asks at most twice, as a connection does. `piece` bytes arrive at once.
 std::string end_of(std::string_view bytes, std::size_t piece) {
@@ -30,7 +30,7 @@ std::string end_of(std::string_view bytes, std::size_t piece) {
   }
   const auto again = Fleet::parse(value);
   expect(again && *again == *fleet, "what was read is written and read again");
-  const auto servers = cluster::servers_of_fleet(*fleet);
+  const auto servers = discovery::servers_of_fleet(*fleet);
   expect(servers || !servers.error().empty(), "servers or a sentence");
   return value;
 }

@@ -2,7 +2,7 @@
 
 #include <sheaf/server_source.h>
 
-#include "protocol/dns/message.h"
+#include "extras/discovery/dns/message.h"
 #include "tests/fuzz/configuration.h"
 
 namespace sheaf::fuzz {
@@ -20,7 +20,7 @@ void run(std::string_view bytes) {
   expect(source->config.nodes.empty() && !source->host.empty(), "a source is one place");
   const bool srv = source->kind == SourceKind::srv;
   expect(srv == (source->port == 0), "records have no port");
-  expect(!srv || protocol::dns::SrvQuery::of(source->host, 0), "a name may be asked for");
+  expect(!srv || discovery::dns::SrvQuery::of(source->host, 0), "a name may be asked for");
 }
 
 std::vector<std::string> seeds() {

@@ -13,7 +13,7 @@
 
 #include <sheaf/migration.h>
 
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf::test {
@@ -84,7 +84,7 @@ TEST_F(MovingCache, WritesInEachStageLeaveThePresentValueWhereItBelongsAndNoneEl
 TEST_F(MovingCache, ReadsAfterTheSwitchFindWhatOnlyOneFleetHas) {
   from.set("a", "1").value();
   to.set("b", "2", {.flags = 9}).value();
-  to.set("c", client::migration::placeholder).value();
+  to.set("c", migration::placeholder).value();
   from.set("c", "3").value();
   MigratingCache cache = cache_in(Stage::switched);
   EXPECT_EQ(cache.get("a").value()->data, "1");
@@ -127,7 +127,7 @@ TEST_F(MovingCache, ACopyNeitherReplacesAValueNorLeavesAPlaceholderForNone) {
   EXPECT_EQ(data(to, "key"), "newer");
   EXPECT_EQ(copy_for_migration(from, to, "none").value(), Copied::absent);
   EXPECT_EQ(data(to, "none"), "(none)");
-  to.set("left", client::migration::placeholder).value();  // left by a copier that died
+  to.set("left", migration::placeholder).value();  // left by a copier that died
   from.set("left", "value").value();
   EXPECT_EQ(move_for_migration(from, to, "left").value(), Copied::copied);
   EXPECT_EQ(data(to, "left"), "value");
@@ -161,7 +161,7 @@ TEST_F(MovingCache, WhatTwoFleetsCannotKeepRightIsRefusedBeforeAnythingChanges) 
             Outcome::unsupported);
   EXPECT_EQ(cache.remove("key", {.if_version = Version{"1"}}).error().outcome,
             Outcome::unsupported);
-  EXPECT_EQ(cache.set("key", client::migration::placeholder).error().outcome, Outcome::invalid);
+  EXPECT_EQ(cache.set("key", migration::placeholder).error().outcome, Outcome::invalid);
   EXPECT_EQ(data(from, "key"), "(none)");
   const auto brokers = MigratingCache::open(Client::open("embedded://1").value(),
                                             Client::open(uri(new_)).value(), "none.json");

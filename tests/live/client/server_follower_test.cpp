@@ -18,7 +18,7 @@
 #include <sheaf/async.h>
 #include <sheaf/discovery.h>
 
-#include "tests/protocol/dns/dns_bytes.h"
+#include "tests/extras/discovery/dns/dns_bytes.h"
 #include "tests/support/answering_server.h"
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/support/memcached_process.h"

@@ -10,7 +10,7 @@
 
 #include <sheaf/discovery.h>
 
-#include "tests/protocol/dns/dns_bytes.h"
+#include "tests/extras/discovery/dns/dns_bytes.h"
 #include "tests/support/answering_server.h"
 #include "tests/support/reserved_port.h"
 

@@ -14,7 +14,7 @@
 
 #include <sheaf/migration.h>
 
-#include "client/migration/stage_rules.h"
+#include "extras/migration/stage_rules.h"
 #include "tests/sim/kit/room_runs.h"
 
 namespace sheaf::sim {
@@ -154,8 +154,7 @@ class MigrationRoom : public ThreadRoom {
       pass(draw_us(random, random.below(4) == 0 ? 60'000 : pace));
     }
     for (const MigrationCounts& counts : cache->counts()) {
-      const bool to_first =
-          client::migration::rules_of(counts.stage).reads[0] == client::migration::Fleet::to;
+      const bool to_first = migration::rules_of(counts.stage).reads[0] == migration::Fleet::to;
       if (to_first) counts_.special += static_cast<unsigned>(counts.hits - counts.second_hits);
     }
   }
