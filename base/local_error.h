@@ -20,10 +20,10 @@ inline Error local_error(Outcome outcome, Reason reason, std::string text) {
   return error;
 }
 
-// Of a thread or a descriptor that could not be had.
+// For a thread or a descriptor that the system refused.
 inline Error no_thread(const std::system_error& error) {
   return local_error(Outcome::overloaded, Reason::other,
-                     std::string("no thread could be started: ") + error.what());
+                     std::string("cannot start a thread: ") + error.what());
 }
 
 }  // namespace sheaf

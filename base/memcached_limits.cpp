@@ -85,7 +85,8 @@ std::optional<LocalError> check_item(std::size_t item_size, std::size_t key_size
                                      std::size_t value_size, std::uint32_t flags) {
   const std::size_t longest = max_value(item_size, key_size, flags);
   if (value_size <= longest) return std::nullopt;
-  return too_large("the value", value_size, "the largest that fits into an item of the server,", longest);
+  return too_large("the value", value_size, "the largest that fits into an item of the server,",
+                   longest);
 }
 
 }  // namespace sheaf::memcached_limits

@@ -1,8 +1,8 @@
 # sheaf_extra(NAME SUMMARY LAYERS layer...)
 # A library of its own on the public API, from the folder extras/NAME: sheaf::NAME in libsheaf-NAME,
-# with its headers below extras/NAME/include. Of sheaf's own code it may use only the LAYERS: a
-# shared library has its own copy of what it needs of them, hidden; a static one finds it in
-# libsheaf.a. Tests link the layer sheaf_extras_NAME, as they do for every folder.
+# with its headers below extras/NAME/include. It may use only the LAYERS of sheaf's own code: a
+# shared library has a hidden copy of what it needs of them; a static one finds it in libsheaf.a.
+# Tests link the layer sheaf_extras_NAME, as they do for every folder.
 function(sheaf_extra name summary)
   cmake_parse_arguments(ARG "" "" "LAYERS" ${ARGN})
   sheaf_layer(extras_${name} DIR extras/${name} DEPS client ${ARG_LAYERS})

@@ -41,8 +41,8 @@ TEST(MemcachedExpiry, NegativeAndUnspeakableOnesAreRefused) {
   const auto error = expiry_of(longest + 1ms, wall_at, last_second_meta);
   ASSERT_FALSE(error.has_value());
   EXPECT_EQ(error.error().text,
-            "the time to live ends behind second 2147483647 of the Unix epoch, the last that the "
-            "protocol can name");
+            "the time to live ends after second 2147483647 of the Unix epoch, the last that the "
+            "protocol can express");
   EXPECT_FALSE(
       expiry_of(std::chrono::milliseconds::max(), wall_at, last_second_binary).has_value());
   const auto binary = std::chrono::milliseconds(last_second_binary * 1000) - wall_at.wall;

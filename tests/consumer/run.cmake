@@ -1,8 +1,8 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
 # Builds a static library, with only the core packages, inside a user's project (add_subdirectory)
-# and runs that, then once more with the libraries of extras/. Then installs them, and lets a project
-# find, link and run them. Each source is compiled alone, which shows that it includes what it needs.
-# tests/package has the shared libraries.
+# and runs that, then once more with the libraries of extras/. Then installs them, and lets a
+# project find, link and run them. Each source is compiled alone, which shows that it includes what
+# it needs. tests/package has the shared libraries.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")

@@ -26,8 +26,8 @@ KIND_COMPARED = re.compile(r"[=!]=\s*(?:\w+::)*EndpointKind::\w+"
 CONTROL_SET = re.compile(r"\b\w*[cC]ontrols_?\s*(?:\.|->)\s*\w+\s*=(?!=)"
                          r"|\.controls\s*=|\b\w+Controls\s*\{\s*\.")
 
-# Booleans that a class may have beside its state. More of them are a state machine that no switch
-# and no table shows: most combinations cannot occur, and nothing says which.
+# Booleans that a class may have in addition to its state. More of them are a state machine that no
+# switch and no table shows: most combinations cannot occur, and nothing says which.
 MAX_BOOLEANS = 4
 
 # A boolean that changes: a private member, so not an option, a packet or a result, whose members
@@ -87,7 +87,7 @@ def class_files(files):
 
 
 def booleans(files):
-    """A class has one enum for its phase, and at most four booleans beside it."""
+    """A class has one enum for its phase, and at most four more booleans."""
     count, first = {}, {}
     for file in product(files):
         try:
@@ -103,7 +103,7 @@ def booleans(files):
                 first.setdefault(name, item.first)
     for (path, name), number in count.items():
         if number > MAX_BOOLEANS:
-            yield "%s:%d: %s has %d booleans; at most %d are allowed beside its state" % (
+            yield "%s:%d: %s has %d booleans; at most %d are allowed in addition to its state" % (
                 path, first[path, name], name, number, MAX_BOOLEANS)
 
 

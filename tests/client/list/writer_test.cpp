@@ -299,7 +299,7 @@ TEST_F(ListWriter, TheItemThatARemoveReturnsMayBeEmpty) {
 // memcached before 1.6.13: it does not return the version of what it has stored.
 class OldMemcached {
  public:
-  // Takes the next command; if there is none, time goes on.
+  // Takes the next command; if there is none, time passes.
   bool take(Writer& writer, calls::Command& command) {
     if (writer.poll_command(command)) return true;
     now.mono = writer.poll_deadline();
