@@ -1,8 +1,7 @@
 #pragma once
 
 /// @file
-/// Call: what every asynchronous member returns. It starts when it is consumed, in one of four
-/// ways.
+/// Call: what every asynchronous member returns. It starts when consumed, in one of four ways.
 
 #include <coroutine>
 #include <functional>

@@ -1,8 +1,7 @@
 #pragma once
 
 /// @file
-/// Client: cache, batch reads and conditional writes over the nodes of one cluster. Read this
-/// first.
+/// Client: cache, batches and conditional writes over the nodes of a cluster. Read this first.
 
 #include <cstdint>
 #include <memory>
@@ -227,7 +226,7 @@ class SHEAF_API Client {
   Result<ServersChanged> reconfigure(const ClusterConfig& config);
 
   /// The configuration that the client was opened with, without the password. stats() has the
-  /// servers of now.
+  /// present servers.
   const ClusterConfig& config() const noexcept;
 
   class Impl;  ///< Internal.

@@ -1,8 +1,7 @@
 #pragma once
 
 /// @file
-/// What a client is opened with in addition to its configuration, and where it says that a key
-/// lives.
+/// What a client takes in addition to its configuration, and where it says that a key lives.
 
 #include <cstdint>
 #include <exception>

@@ -198,8 +198,7 @@ struct ClusterConfig {
   std::uint32_t max_waiting = 65'536;
   /// `keep_alive`: the longest silence before a connection is tested, 1 s .. 65,535 s.
   std::chrono::milliseconds keep_alive{10'000};
-  /// `spin`: a blocking caller polls for up to 50 us, or yields the processor a few times, before
-  /// it sleeps.
+  /// `spin`: a blocking caller polls up to 50 us, or yields the processor a few times, then sleeps.
   bool spin = true;
   /// `log_keys`: log keys as text instead of as hashes.
   bool log_keys = false;

@@ -68,8 +68,7 @@ class SHEAF_API Clusters {
   /// is read as by reload(), and `report`, if there is one, gets the result there. It may call
   /// anything of these clusters but follow() and the destructor; what it throws ends the process. A
   /// second call replaces the first. Errors: as reload(), for clusters that were opened from
-  /// memory; Outcome::overloaded when no thread could be started, and then the first call
-  /// continues.
+  /// memory; Outcome::overloaded if no thread can be started: the first call continues.
   Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.

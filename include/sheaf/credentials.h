@@ -22,8 +22,7 @@ class Secret;
 
 inline namespace v0 {
 
-/// A text that is wiped when it is destroyed, and that no core dump contains. It can be moved, not
-/// copied.
+/// A text that is wiped when it is destroyed, and that no core dump contains. It is move-only.
 class SHEAF_API SecretText {
  public:
   SecretText() noexcept;  ///< Makes an empty text.

@@ -11,8 +11,7 @@
 ///     while (poll(&wanted, 1, -1) > 0) driver.poll();
 ///
 /// A program that only wants to choose when and where callbacks run leaves the clients their
-/// threads, and gives them the driver's executor: `Client::open(uri, {.executor =
-/// driver.executor()})`.
+/// threads, and opens them with `{.executor = driver.executor()}`.
 ///
 /// A client that has a driver starts no thread. Its connections, deadlines, callbacks and log
 /// records are the driver's work, and wait until a thread calls poll() or run(). Threads of libuv

@@ -25,8 +25,7 @@ enum class LogLevel : std::uint8_t {
   error     ///< A reply was lost (`Outcome::unknown`), or a node went down.
 };
 
-/// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values
-/// never.
+/// One event. Keys appear as a hash (`#16 hex digits`) unless `log_keys` is on; values never.
 struct LogRecord {
   std::chrono::system_clock::time_point time{};  ///< When it happened.
   LogLevel level = LogLevel::info;               ///< How much it matters.

@@ -2,8 +2,8 @@
 
 /// @file
 /// What a client has measured since it was opened: how the requests of each node and operation
-/// ended, how long their answers took, and what the client did with lists and watches;
-/// and the same as text for Prometheus.
+/// ended, how long their answers took, what became of lists and watches; and all that as text for
+/// Prometheus.
 ///
 /// Thread rule: snapshots, plain values.
 

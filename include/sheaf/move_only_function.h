@@ -118,8 +118,6 @@ inline constexpr Operations<R, Args...> operations{&call_held<F, R, Args...>, &m
 template <class R, class... Args>
 class MoveOnlyFunction<R(Args...)> {
  public:
-  using result_type = R;  ///< What a call returns.
-
   /// Holds nothing.
   MoveOnlyFunction() noexcept = default;
   /// Holds nothing.

@@ -107,8 +107,7 @@ struct Error {
   /// A few sentences for people: message(), the cause, what the node has been doing, what is known
   /// about the effect, and what to do. Never contains a value or a password.
   SHEAF_API std::string why() const;
-  /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a
-  /// password.
+  /// One sentence for people: outcome, node, reason, elapsed time; never a value or a password.
   SHEAF_API std::string message() const;
 
   /// True if all fields are equal.

@@ -88,8 +88,7 @@ class Ttl {
     constexpr long double top = 1.0e15L;
     if (!(wanted < top)) return std::chrono::milliseconds(std::numeric_limits<std::int64_t>::max());
     if (!(wanted > -top)) return std::chrono::milliseconds(-1);
-    return std::chrono::ceil<std::chrono::milliseconds>(
-        std::chrono::duration<long double, std::milli>(wanted));
+    return std::chrono::ceil<std::chrono::milliseconds>(Wide(wanted));
   }
   std::chrono::milliseconds milliseconds_;
 };
