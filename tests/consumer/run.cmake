@@ -18,7 +18,7 @@ function(build_and_run folder)
   run("${CMAKE_COMMAND}" --build "${folder}")
   file(GLOB programs "${folder}/consumer_[0-9][0-9]" "${folder}/consumer_extras")
   if(NOT programs MATCHES "consumer_20;.*consumer_23" OR
-     ARGN MATCHES "EXTRAS" AND NOT programs MATCHES "consumer_extras")
+     ARGN MATCHES "EXTRAS=ON" AND NOT programs MATCHES "consumer_extras")
     message(FATAL_ERROR "too few programs were built: ${programs}")
   endif()
   foreach(program IN LISTS programs)
