@@ -17,7 +17,8 @@ import tempfile
 import unittest
 
 source, compiler = sys.argv[1:3]
-FOLDERS = ["base", "client", "cluster", "cmake", "include", "node", "protocol", "socket", "store"]
+FOLDERS = ["base", "client", "cluster", "cmake", "extras", "include", "node", "protocol", "socket",
+           "store"]
 FILES = ["CMakeLists.txt", "CMakePresets.json", "README.md", "CHANGELOG.md", "LICENSE"]
 THIRD_PARTIES = ["base/hash.cpp", "base/strict_json.cpp"]
 QUEUE = "protocol/output_queue.cpp"
