@@ -141,12 +141,13 @@ void ComputePlan::on_read(const socket::Completion& answer) {
   ask(Phase::guarding, std::move(guard));
 }
 
+// It is not known whether a request without an answer has set the guard.
 void ComputePlan::on_guard(const socket::Completion& answer) {
   if (there(answer)) {
     right_.version = answer.reply.version;
     return ask(Phase::rereading, request(Verb::get, terms_.key, due_));
   }
-  right_ = {};
+  if (answer.answered || answer.outcome != Outcome::unknown) right_ = {};
   if (answer.answered) return pause(answer.now);
   leave(answer);
 }
@@ -168,12 +169,19 @@ void ComputePlan::win(Right right) {
 void ComputePlan::leave(const socket::Completion& answer) {
   out_.emplace(out_of(answer, terms_));
   extend(answer.now);
-  if (!answer.answered && answer.reason != Reason::cancelled) right_ = {};
-  free(Phase::done);
+  const bool unknown = terms_.versions && right_.version.empty() && !right_.holder.empty();
+  unknown ? ask(Phase::checking, request(Verb::get, terms_.guard, due_)) : free(Phase::done);
 }
 
 // What is left to do may take as long as the caller has waited at most.
 void ComputePlan::extend(Now now) { due_ = now.mono + (terms_.due - terms_.started); }
+
+void ComputePlan::on_check(const socket::Completion& answer) {
+  if (there(answer) && answer.reply.value == right_.holder) {
+    right_.version = answer.reply.version;
+  }
+  free(Phase::done);
+}
 
 // ---- The right
 
@@ -219,7 +227,7 @@ void ComputePlan::on_stored(const socket::Completion& answer) {
   free(Phase::freeing);
 }
 
-// Gives the right back. A guard of unknown version is left to expire.
+// Gives the right back, if it can.
 void ComputePlan::free(Phase phase) {
   if (right_.version.empty() && (terms_.versions || right_.holder.empty())) return finish();
   OwnedOperation removal = request(Verb::remove, right_.by_lease ? terms_.key : terms_.guard, due_);
@@ -254,6 +262,8 @@ void ComputePlan::on_answer(unsigned, const socket::Completion& answer) {
       return on_read(answer);
     case Phase::guarding:
       return on_guard(answer);
+    case Phase::checking:
+      return on_check(answer);
     case Phase::storing:
       return on_stored(answer);
     case Phase::freeing:
@@ -310,6 +320,7 @@ bool ComputePlan::on_cancel(Now now) {
     case Phase::reading:
     case Phase::guarding:
     case Phase::rereading:
+    case Phase::checking:
     case Phase::recalling:
     case Phase::done:
       return true;

@@ -27,7 +27,11 @@
 // | guarding  | not stored                     |                                 | waiting   |
 // | rereading | absent                         | the right                       | ...       |
 // | rereading | a value                        | value; remove GUARD, unheard    | done      |
-// | rereading | on_cancel()                    | error; remove GUARD, unheard    | done      |
+// | guarding, | error; the guard is not ours   | the same                        | done      |
+// | rereading | error; it is, or may be        | the same; remove GUARD, unheard | done      |
+// |           | the same, of unknown version   | the same; get GUARD, unheard    | checking  |
+// | checking  | it is ours                     | remove GUARD, unheard           | done      |
+// | checking  | else                           |                                 | done      |
 // | waiting   | pause is over                  | as on_lead()                    | ...       |
 // | the right | the caller computes here       |                                 | computing |
 // | the right | else                           |                                 | queued    |
@@ -50,10 +54,11 @@
 // | the same, | on_shutdown()                  | error: closed                   | done      |
 // | queued,   |                                |                                 |           |
 // | computing |                                |                                 |           |
-// | any claim | error                          | the same                        | done      |
+// | leasing,  | error                          | the same                        | done      |
+// | reading   |                                |                                 |           |
 //
-// A claim is leasing, reading, guarding or rereading. A value is stored only if no other was stored
-// meanwhile: a computation that outlived its lease changes nothing.
+// A value is stored only if no other was stored meanwhile: a computation that outlived its lease
+// changes nothing.
 //
 // Thread rule: one thread at a time; under the baton.
 
@@ -117,7 +122,9 @@ class ComputePlan final : public calls::Procedure {
   bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override;
   // The others of this client need not wait for it any longer. Step::end.
-  bool done() const override { return phase_ == Phase::done || value() != nullptr; }
+  bool done() const override {
+    return phase_ == Phase::done || phase_ == Phase::checking || value() != nullptr;
+  }
 
   // For a follower; also before start(). No effect once it is done.
   void on_lead();
@@ -154,6 +161,7 @@ class ComputePlan final : public calls::Procedure {
     reading,
     guarding,
     rereading,
+    checking,
     waiting,
     queued,
     recalling,
@@ -167,6 +175,7 @@ class ComputePlan final : public calls::Procedure {
   void on_lease(const socket::Completion& answer);
   void on_read(const socket::Completion& answer);
   void on_guard(const socket::Completion& answer);
+  void on_check(const socket::Completion& answer);
   void on_stored(const socket::Completion& answer);
   void pause(Now now);
   void win(Right right);
@@ -184,7 +193,7 @@ class ComputePlan final : public calls::Procedure {
   bool wanted_ = false;
   unsigned pauses_ = 0;
   Deadline wake_ = never;
-  Right right_;
+  Right right_;                // a guard may be ours from its request on
   std::optional<Value> made_;  // while storing, its data is in operation_
   std::optional<Out> out_;     // until it is taken
 };

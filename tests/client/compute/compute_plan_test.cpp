@@ -247,6 +247,65 @@ TEST_F(Claims, CancelledWithAGuardOfItsOwnItRemovesItUnheard) {
   EXPECT_EQ(removal.key, "key:sheaf-lease");
 }
 
+TEST_F(Claims, AGuardThatMayBeItsOwnIsRemovedUnheardAtTheDeadline) {
+  for (const bool answered : {false, true}) {
+    begin(false);
+    command();
+    complete(answer(Status::absent));
+    const std::string holder(command().value);
+    if (answered) {
+      complete(answer(Status::done));
+      EXPECT_EQ(command().verb, Verb::get);
+    }
+    now = 3s;
+    complete(failure(Outcome::unknown, Reason::timed_out));
+    ASSERT_TRUE(plan->done());
+    EXPECT_EQ(plan->take_out().error().reason, Reason::timed_out);
+    const protocol::Operation removal = command();
+    EXPECT_EQ(removal.verb, Verb::remove);
+    EXPECT_EQ(removal.key, "key:sheaf-lease");
+    EXPECT_EQ(removal.value, holder);
+    EXPECT_EQ(removal.deadline, now + 3s);
+  }
+}
+
+TEST_F(Claims, AGuardOfUnknownVersionIsReadAndRemovedIfItIsItsOwn) {
+  for (const bool own : {true, false}) {
+    begin(true);
+    command();
+    complete(failure(Outcome::unsupported, Reason::bad_argument));
+    command();
+    complete(answer(Status::absent));
+    const std::string holder(command().value);
+    complete(failure(Outcome::unknown, Reason::timed_out));
+    ASSERT_TRUE(plan->done());
+    EXPECT_EQ(plan->take_out().error().reason, Reason::timed_out);
+    const protocol::Operation read = command();
+    EXPECT_EQ(read.verb, Verb::get);
+    EXPECT_EQ(read.key, "key:sheaf-lease");
+    EXPECT_TRUE(plan->done());
+    complete(value(own ? holder : "another"));
+    EXPECT_TRUE(plan->done());
+    calls::Command removal;
+    ASSERT_EQ(plan->poll_command(removal), own);
+    if (!own) continue;
+    EXPECT_EQ(removal.operation.verb, Verb::remove);
+    EXPECT_EQ(removal.operation.condition, Condition::if_version);
+    EXPECT_EQ(removal.operation.version, "7");
+  }
+}
+
+TEST_F(Claims, AGuardThatWasNeverSentIsNotRemoved) {
+  begin(false);
+  command();
+  complete(answer(Status::absent));
+  command();
+  complete(failure(Outcome::not_sent, Reason::timed_out));
+  ASSERT_TRUE(plan->done());
+  calls::Command none;
+  EXPECT_FALSE(plan->poll_command(none));
+}
+
 TEST_F(Claims, AFollowerAsksForNothingAndGetsTheValueOfTheLeader) {
   begin(false, Place::follower);
   calls::Command none;
