@@ -190,8 +190,9 @@ void ComputePlan::on_recalled(bool back, Now now) {
   phase_ = Phase::computing;
   if (!back) return;
   if (!out_) {
-    out_.emplace(ended(Reason::timed_out, "the function that computes it could not begin in time",
-                       terms_, now));
+    out_.emplace(ended(Reason::timed_out,
+                       "the function that computes the value could not start in time", terms_,
+                       now));
   }
   settle(now);
 }
@@ -288,8 +289,8 @@ void ComputePlan::on_deadline(Now now) {
   out_.emplace(
       ended(Reason::timed_out,
             phase_ == Phase::following
-                ? "another caller of this client computes the value and was not done in time"
-                : "somebody else computes the value and was not done in time",
+                ? "another caller of this client computes the value and did not finish in time"
+                : "another client computes the value and did not finish in time",
             terms_, now));
   finish();
 }

@@ -47,8 +47,8 @@ void PendingCompute::detach() noexcept {
 }
 
 DoneHandle::~DoneHandle() {
-  pending->finish(Failure(runtime::local_error(Outcome::not_sent, Reason::other,
-                                               "the function that computes the value gave none")));
+  pending->finish(Failure(runtime::local_error(
+      Outcome::not_sent, Reason::other, "the function that computes the value returned none")));
 }
 
 }  // namespace client::compute

@@ -49,8 +49,8 @@ class SingleFlight {
     // It leads from now on, without claiming the right. Only if computes_here().
     virtual void on_right(Right right, Now now) = 0;
     virtual bool computes_here() const = 0;
-    // Of a leader that offers its right: gives it away, and waits from now on. Nothing: its
-    // function has begun.
+    // Only if it leads and has offered its right: gives it away, and waits from now on. Nothing:
+    // its function has begun.
     virtual std::optional<Right> give() = 0;
 
    protected:
