@@ -36,36 +36,32 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
-OwnedOperation on_key(Verb verb, const std::string& key, Deadline due) {
+template <class Phase, class... Phases>
+bool one_of(Phase phase, Phases... phases) {
+  return ((phase == phases) || ...);
+}
+
+bool there(const socket::Completion& answer) {
+  return answer.answered && answer.reply.status == Status::done;
+}
+
+// For a value or an error.
+ComputePlan::Out out_of(const socket::Completion& answer, const Terms& terms) {
+  if (!answer.answered) return Failure(runtime::make_error(answer, terms.started));
+  return Found(Value{std::string(answer.reply.value), Version{std::string(answer.reply.version)},
+                     answer.reply.flags});
+}
+
+OwnedOperation request(Verb verb, const std::string& key, Deadline due) {
   OwnedOperation operation(verb, key);
   operation.deadline = due;
   return operation;
 }
 
-OwnedOperation remove_guard(const Terms& terms, const std::string& holder,
-                            const std::string& version, Deadline due) {
-  OwnedOperation operation = on_key(Verb::remove, terms.guard, due);
-  operation.condition = terms.versions ? Condition::if_version : Condition::if_value;
-  if (terms.versions) {
-    operation.version = version;
-  } else {
-    operation.value = holder;
-  }
-  return operation;
-}
-
-// All commands go to the node of the value's key, or to the stand-in of that node.
-calls::Command command_of(const Terms& terms, const OwnedOperation& operation) {
-  calls::Command command;
-  command.operation = operation.view();
-  command.route = terms.key;
-  command.at_owner = false;
-  return command;
-}
-
-// A guard of unknown version is left to expire.
-bool can_remove_guard(const Terms& terms, const std::string& version) {
-  return !terms.versions || !version.empty();
+Failure ended(Reason reason, std::string text, const Terms& terms, Now now) {
+  Error error = runtime::local_error(Outcome::not_sent, reason, std::move(text));
+  error.elapsed = now.mono - terms.started;
+  return Failure(std::move(error));
 }
 
 }  // namespace
@@ -79,271 +75,297 @@ std::string guard_of(std::string_view key) {
   return guard.append(guard_suffix);
 }
 
-// ---- ClaimPlan
-
-ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed, Place place)
-    : terms_(std::move(terms)), started_(started), due_(due), random_(seed), place_(place) {
+ComputePlan::ComputePlan(Terms terms, const Seed& seed)
+    : terms_(std::move(terms)), random_(seed), due_(terms_.due) {
   set_parent(std::move(terms_.parent));
 }
 
-void ClaimPlan::start(Now) {
-  if (phase_ == Phase::done) return;
-  if (place_ == Place::leader) return begin();
-  phase_ = Phase::following;
+// ---- What other callers of this client do
+
+void ComputePlan::on_lead() {
+  if (phase_ == Phase::following) claim();
 }
 
-void ClaimPlan::on_lead() {
-  if (phase_ == Phase::following) begin();
-}
-
-void ClaimPlan::on_value(SharedValue value) {
+void ComputePlan::on_value(SharedValue value) {
   if (phase_ != Phase::following) return;
-  Claim claim;
-  claim.shared = std::move(value);
-  finish(std::move(claim));
+  out_.emplace(std::move(value));
+  finish();
 }
 
-void ClaimPlan::on_right(Right right) {
-  if (phase_ != Phase::following && phase_ != Phase::idle) return;
-  Claim claim;
-  claim.right = std::move(right);
-  finish(std::move(claim));
+void ComputePlan::on_right(Right right) {
+  if (phase_ == Phase::following) win(std::move(right));
 }
 
-void ClaimPlan::begin() {
-  if (!terms_.leases) return ask(Phase::reading, on_key(Verb::get, terms_.key, due_));
-  OwnedOperation lease = on_key(Verb::lease, terms_.key, due_);
+Right ComputePlan::give() {
+  phase_ = Phase::following;
+  return std::exchange(right_, {});
+}
+
+// ---- The claim
+
+void ComputePlan::claim() {
+  if (!terms_.leases) return ask(Phase::reading, request(Verb::get, terms_.key, due_));
+  OwnedOperation lease = request(Verb::lease, terms_.key, due_);
   lease.ttl = terms_.lease;
   ask(Phase::leasing, std::move(lease));
 }
 
-void ClaimPlan::ask(Phase phase, OwnedOperation operation) {
+void ComputePlan::ask(Phase phase, OwnedOperation operation) {
   phase_ = phase;
   operation_ = std::move(operation);
   wanted_ = true;
 }
 
-void ClaimPlan::set_guard() {
-  OwnedOperation guard = on_key(Verb::set, terms_.guard, due_);
+void ComputePlan::on_lease(const socket::Completion& answer) {
+  if (!answer.answered && answer.outcome != Outcome::unsupported) return leave(answer);
+  switch (answer.reply.lease) {
+    case Lease::won:
+      return win(Right{true, std::string(answer.reply.version), {}});
+    case Lease::taken:
+      return there(answer) ? leave(answer) : pause(answer.now);
+    case Lease::none:
+      if (there(answer)) return leave(answer);
+      terms_.leases = false;  // this server has no leases
+      return claim();
+  }
+}
+
+void ComputePlan::on_read(const socket::Completion& answer) {
+  if (!answer.answered || there(answer)) return leave(answer);
+  if (phase_ == Phase::rereading) return win(std::move(right_));
+  right_ = {false, {}, random_.hex(16)};
+  OwnedOperation guard = request(Verb::set, terms_.guard, due_);
   guard.condition = Condition::if_absent;
-  guard.value = terms_.holder;
+  guard.value = right_.holder;
   guard.ttl = terms_.lease;
   ask(Phase::guarding, std::move(guard));
 }
 
-void ClaimPlan::finish(Out out) {
-  out_.emplace(std::move(out));
-  phase_ = Phase::done;
-}
-
-void ClaimPlan::give(const socket::Completion& answer) {
-  Claim claim;
-  claim.value = Value{std::string(answer.reply.value), Version{std::string(answer.reply.version)},
-                      answer.reply.flags};
-  finish(std::move(claim));
+// It is not known whether a request without an answer has set the guard.
+void ComputePlan::on_guard(const socket::Completion& answer) {
+  if (there(answer)) {
+    right_.version = answer.reply.version;
+    return ask(Phase::rereading, request(Verb::get, terms_.key, due_));
+  }
+  if (answer.answered || answer.outcome != Outcome::unknown) right_ = {};
+  if (answer.answered) return pause(answer.now);
+  leave(answer);
 }
 
 // Pauses for a random half to all of a time that doubles.
-void ClaimPlan::pause(Now now) {
+void ComputePlan::pause(Now now) {
   const Deadline full = std::min(first_pause * (1 << std::min(pauses_++, 10u)), longest_pause);
   const auto half = static_cast<std::uint64_t>(full.count() / 2);
   wake_ = now.mono + full / 2 + Deadline(static_cast<Deadline::rep>(random_.below(half + 1)));
   phase_ = Phase::waiting;
 }
 
-void ClaimPlan::on_lease(const socket::Completion& answer) {
-  const bool there = answer.reply.status == Status::done;
-  switch (answer.reply.lease) {
-    case Lease::won: {
-      Claim claim;
-      claim.right = Right{true, std::string(answer.reply.version), {}};
-      return finish(std::move(claim));
-    }
-    case Lease::taken:
-      return there ? give(answer) : pause(answer.now);
-    case Lease::none:
-      if (there) return give(answer);
-      terms_.leases = false;  // this server has no leases
-      return begin();
+void ComputePlan::win(Right right) {
+  right_ = std::move(right);
+  phase_ = terms_.here ? Phase::computing : Phase::queued;
+}
+
+// With a value or an error. A guard of ours would keep others waiting, so it is removed.
+void ComputePlan::leave(const socket::Completion& answer) {
+  out_.emplace(out_of(answer, terms_));
+  extend(answer.now);
+  const bool unknown = terms_.versions && right_.version.empty() && !right_.holder.empty();
+  unknown ? ask(Phase::checking, request(Verb::get, terms_.guard, due_)) : free(Phase::done);
+}
+
+// What is left to do may take as long as the caller has waited at most.
+void ComputePlan::extend(Now now) { due_ = now.mono + (terms_.due - terms_.started); }
+
+void ComputePlan::on_check(const socket::Completion& answer) {
+  if (there(answer) && answer.reply.value == right_.holder) {
+    right_.version = answer.reply.version;
+  }
+  free(Phase::done);
+}
+
+// ---- The right
+
+void ComputePlan::on_recalled(bool back, Now now) {
+  if (phase_ != Phase::recalling) return;
+  phase_ = Phase::computing;
+  if (!back) return;
+  if (!out_) {
+    out_.emplace(ended(Reason::timed_out,
+                       "the function that computes the value could not start in time", terms_,
+                       now));
+  }
+  settle(now);
+}
+
+void ComputePlan::on_made(std::optional<std::string> made, Now now) {
+  if (!one_of(phase_, Phase::queued, Phase::computing)) return;
+  if (made) made_.emplace(std::move(*made), Version(), 0);
+  settle(now);
+}
+
+void ComputePlan::on_failed(Error error, Now now) {
+  if (!one_of(phase_, Phase::queued, Phase::computing)) return;
+  out_.emplace(Failure(std::move(error)));
+  settle(now);
+}
+
+void ComputePlan::settle(Now now) {
+  extend(now);
+  if (!made_ || made_->data.size() > terms_.longest_value) return free(Phase::freeing);
+  OwnedOperation store = request(Verb::set, terms_.key, due_);
+  store.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
+  if (right_.by_lease) store.version = right_.version;
+  store.value = std::move(made_->data);
+  store.ttl = terms_.ttl;
+  ask(Phase::storing, std::move(store));
+}
+
+// A used lease is gone; an unused one would keep others waiting.
+void ComputePlan::on_stored(const socket::Completion& answer) {
+  made_->data = std::move(operation_.value);
+  if (there(answer)) made_->version.text = answer.reply.version;
+  if (right_.by_lease && answer.answered) return finish();
+  free(Phase::freeing);
+}
+
+// Gives the right back, if it can.
+void ComputePlan::free(Phase phase) {
+  if (right_.version.empty() && (terms_.versions || right_.holder.empty())) return finish();
+  OwnedOperation removal = request(Verb::remove, right_.by_lease ? terms_.key : terms_.guard, due_);
+  if (right_.by_lease || terms_.versions) {
+    removal.condition = Condition::if_version;
+    removal.version = right_.version;
+  } else {
+    removal.condition = Condition::if_value;
+    removal.value = right_.holder;
+  }
+  ask(phase, std::move(removal));
+}
+
+void ComputePlan::finish() {
+  phase_ = Phase::done;
+  if (out_) return;
+  if (made_) {
+    out_.emplace(std::move(*made_));
+  } else {
+    out_.emplace(Failure(runtime::local_error(Outcome::not_sent, Reason::other, {})));
   }
 }
 
-void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
-  if (phase_ == Phase::done) return;
-  if (!answer.answered) {
-    if (phase_ == Phase::leasing && answer.outcome == Outcome::unsupported) {
-      terms_.leases = false;
-      return begin();
-    }
-    return finish(Failure(runtime::make_error(answer, started_)));
-  }
-  const bool there = answer.reply.status == Status::done;
+// ---- Inputs and outputs
+
+void ComputePlan::on_answer(unsigned, const socket::Completion& answer) {
   switch (phase_) {
     case Phase::leasing:
       return on_lease(answer);
     case Phase::reading:
-      return there ? give(answer) : set_guard();
+    case Phase::rereading:
+      return on_read(answer);
     case Phase::guarding:
-      if (!there) return pause(answer.now);
-      guard_version_ = answer.reply.version;
-      return ask(Phase::rereading, on_key(Verb::get, terms_.key, due_));
-    case Phase::rereading: {
-      if (there) {
-        frees_guard_ = can_remove_guard(terms_, guard_version_);
-        return give(answer);
-      }
-      Claim claim;
-      claim.right = Right{false, guard_version_, terms_.holder};
-      return finish(std::move(claim));
-    }
-    case Phase::idle:
+      return on_guard(answer);
+    case Phase::checking:
+      return on_check(answer);
+    case Phase::storing:
+      return on_stored(answer);
+    case Phase::freeing:
+      return finish();
     case Phase::following:
     case Phase::waiting:
+    case Phase::queued:
+    case Phase::recalling:
+    case Phase::computing:
     case Phase::done:
       return;
   }
 }
 
-void ClaimPlan::on_deadline(Now now) {
-  if (!waits()) return;
-  if (now.mono < due_) {
-    if (phase_ == Phase::waiting && now.mono >= wake_) begin();
+void ComputePlan::on_deadline(Now now) {
+  if (now.mono < terms_.due) {
+    if (phase_ == Phase::waiting && now.mono >= wake_) claim();
     return;
   }
-  Error error = runtime::local_error(
-      Outcome::not_sent, Reason::timed_out,
-      phase_ == Phase::following
-          ? "another caller of this client computes the value and did not finish in time"
-          : "another client computes the value and did not finish in time");
-  error.elapsed = now.mono - started_;
-  finish(Failure(std::move(error)));
+  if (phase_ == Phase::queued) phase_ = Phase::recalling;
+  if (!one_of(phase_, Phase::following, Phase::waiting)) return;
+  out_.emplace(
+      ended(Reason::timed_out,
+            phase_ == Phase::following
+                ? "another caller of this client computes the value and did not finish in time"
+                : "another client computes the value and did not finish in time",
+            terms_, now));
+  finish();
 }
 
-// A request under way ends at once, with its answer as the outcome. A guard of ours would keep
-// others waiting, so it is removed.
-bool ClaimPlan::on_cancel(Now now) {
-  frees_guard_ = phase_ == Phase::rereading && can_remove_guard(terms_, guard_version_);
-  if (!waits()) return true;
-  Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
-  error.elapsed = now.mono - started_;
-  finish(Failure(std::move(error)));
+// A request of the claim ends at once, with its answer as the outcome. A value that was made is
+// still stored, since others wait for it, and a function that has begun cannot be interrupted.
+bool ComputePlan::on_cancel(Now now) {
+  switch (phase_) {
+    case Phase::following:
+    case Phase::waiting:
+      out_.emplace(ended(Reason::cancelled, {}, terms_, now));
+      finish();
+      return true;
+    case Phase::queued:
+      phase_ = Phase::recalling;
+      out_.emplace(ended(Reason::cancelled, {}, terms_, now));
+      return false;
+    case Phase::computing:
+      out_.emplace(ended(Reason::cancelled, {}, terms_, now));
+      return false;
+    case Phase::storing:
+      out_.emplace(Value{operation_.value, {}, 0});
+      return false;
+    case Phase::freeing:
+      finish();
+      return false;
+    case Phase::leasing:
+    case Phase::reading:
+    case Phase::guarding:
+    case Phase::rereading:
+    case Phase::checking:
+    case Phase::recalling:
+    case Phase::done:
+      return true;
+  }
   return true;
 }
 
-void ClaimPlan::on_shutdown(Now) {
-  if (!waits()) return;
-  finish(Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+void ComputePlan::on_shutdown(Now) {
+  if (!one_of(phase_, Phase::following, Phase::waiting, Phase::queued, Phase::computing)) return;
+  out_.emplace(
+      Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+  finish();
 }
 
-Deadline ClaimPlan::poll_deadline() const {
-  if (phase_ == Phase::following) return due_;
-  return phase_ == Phase::waiting ? std::min(wake_, due_) : never;
-}
-
-bool ClaimPlan::poll_command(calls::Command& command) {
-  if (std::exchange(wanted_, false)) {
-    command = command_of(terms_, operation_);
-    return true;
-  }
-  if (!std::exchange(frees_guard_, false)) return false;
-  operation_ = remove_guard(terms_, terms_.holder, guard_version_, due_);
-  command = command_of(terms_, operation_);
-  return true;
-}
-
-// ---- SettlePlan
-
-SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due)
-    : terms_(std::move(terms)), right_(std::move(right)), value_(std::move(value)), due_(due) {
-  set_parent(std::move(terms_.parent));
-}
-
-SettlePlan::SettlePlan(Terms terms, Right right, Deadline begin_by)
-    : terms_(std::move(terms)),
-      right_(std::move(right)),
-      begin_by_(begin_by),
-      phase_(Phase::computing) {
-  set_parent(std::move(terms_.parent));
-}
-
-void SettlePlan::start(Now) {
-  if (phase_ == Phase::idle) settle();
-}
-
-void SettlePlan::on_begun() noexcept {
-  begin_by_ = never;
-  if (overdue()) phase_ = Phase::computing;
-}
-
-void SettlePlan::on_deadline(Now now) {
-  if (computing() && now.mono >= begin_by_) phase_ = Phase::overdue;
-}
-
-void SettlePlan::on_made(std::optional<std::string> value, Deadline due) {
-  if (!computing()) return;
-  value_ = std::move(value);
-  due_ = due;
-  settle();
-}
-
-void SettlePlan::abandon() noexcept {
-  if (computing()) phase_ = Phase::done;
-}
-
-void SettlePlan::settle() {
-  if (!value_ || value_->size() > terms_.longest_value) return free();
-  OwnedOperation store = on_key(Verb::set, terms_.key, due_);
-  store.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
-  if (right_.by_lease) store.version = right_.version;
-  store.value = std::move(*value_);
-  store.ttl = terms_.ttl;
-  ask(Phase::storing, std::move(store));
-}
-
-void SettlePlan::ask(Phase phase, OwnedOperation operation) {
-  phase_ = phase;
-  operation_ = std::move(operation);
-  wanted_ = true;
-}
-
-// A used lease is gone; an unused one would keep others waiting.
-void SettlePlan::free() {
-  if (right_.by_lease) {
-    OwnedOperation lease = on_key(Verb::remove, terms_.key, due_);
-    lease.condition = Condition::if_version;
-    lease.version = right_.version;
-    return ask(Phase::freeing, std::move(lease));
-  }
-  if (can_remove_guard(terms_, right_.version)) {
-    return ask(Phase::freeing, remove_guard(terms_, right_.holder, right_.version, due_));
-  }
-  phase_ = Phase::done;
-}
-
-void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
-  if (phase_ == Phase::freeing) phase_ = Phase::done;
-  if (phase_ != Phase::storing) return;
-  value_ = std::move(operation_.value);
-  const bool stored = answer.answered && answer.reply.status == Status::done;
-  if (stored) stored_.text = answer.reply.version;
-  if (right_.by_lease && answer.answered) {
-    phase_ = Phase::done;
-    return;
-  }
-  free();
-}
-
-// The value exists and others wait for it, so it is still stored.
-bool SettlePlan::on_cancel(Now) {
-  cancelled_ = true;
-  if (phase_ == Phase::storing) value_ = operation_.value;
-  return false;
-}
-
-bool SettlePlan::poll_command(calls::Command& command) {
+bool ComputePlan::poll_command(calls::Command& command) {
   if (!std::exchange(wanted_, false)) return false;
-  command = command_of(terms_, operation_);
+  command = {};
+  command.operation = operation_.view();
+  command.route = terms_.key;  // to the node of the value's key, or to the stand-in of that node
+  command.at_owner = false;
   return true;
+}
+
+Deadline ComputePlan::poll_deadline() const {
+  if (phase_ == Phase::following || phase_ == Phase::queued) return terms_.due;
+  return phase_ == Phase::waiting ? std::min(wake_, terms_.due) : never;
+}
+
+ComputePlan::Step ComputePlan::step() const {
+  if (done()) return Step::end;
+  if (phase_ == Phase::recalling) return Step::recall;
+  if (out_) return Step::tell;
+  if (phase_ == Phase::queued) return Step::queue;
+  return phase_ == Phase::computing && terms_.here ? Step::compute : Step::none;
+}
+
+ComputePlan::Out ComputePlan::take_out() {
+  Out out = std::move(*out_);
+  out_.reset();
+  return out;
+}
+
+const Value* ComputePlan::value() const noexcept {
+  return out_ && *out_ ? std::get_if<Value>(&**out_) : nullptr;
 }
 
 }  // namespace sheaf::client::compute

@@ -1,8 +1,8 @@
 #pragma once
 
-// How one of many processes gets to compute the value of an absent key. ClaimPlan ends with the
-// value, with the right to compute it, or with an error. SettlePlan stores the computed value, or
-// gives the right back.
+// ComputePlan: one caller of get_or_compute that has found its key absent, as a pure machine. It
+// waits for another caller of its client, or gets the right to compute, and then stores what was
+// computed or gives the right back. computation.h carries it out.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -10,21 +10,14 @@
 // absent key wins one, and stores with the version that came with it. For other servers it is a
 // guard key on the same node, which only one caller can create. Both expire if their holder dies.
 //
-// In one client only the leader claims. The ClaimPlan of any other caller follows: it waits for the
-// leader's value, for the lead, or for a right already won. single_flight.h reports these.
-//
-// ClaimPlan:
-//
 // | phase     | input                          | then                            | next      |
 // |-----------|--------------------------------|---------------------------------|-----------|
-// | start     | another of this client leads   |                                 | following |
 // | following | on_value()                     | value                           | done      |
-// | following | on_right()                     | compute                         | done      |
-// | following | on_lead()                      | as start of the leader          | ...       |
-// | start     | leases are available           | lease KEY                       | leasing   |
-// | start     | else                           | get KEY                         | reading   |
+// | following | on_right()                     |                                 | computing |
+// | following | on_lead(), leases available    | lease KEY                       | leasing   |
+// | following | on_lead(), else                | get KEY                         | reading   |
 // | leasing   | a value, not ours to renew     | value                           | done      |
-// | leasing   | won                            | compute, with its version       | done      |
+// | leasing   | won                            | the right                       | ...       |
 // | leasing   | absent, another has the lease  |                                 | waiting   |
 // | leasing   | unsupported                    | get KEY                         | reading   |
 // | reading   | a value                        | value                           | done      |
@@ -32,38 +25,40 @@
 // | guarding  | stored                         | get KEY again: another may have | rereading |
 // |           |                                | computed since                  |           |
 // | guarding  | not stored                     |                                 | waiting   |
-// | rereading | absent                         | compute                         | done      |
+// | rereading | absent                         | the right                       | ...       |
 // | rereading | a value                        | value; remove GUARD, unheard    | done      |
-// | waiting   | pause is over                  | as start                        | ...       |
+// | guarding, | error; the guard is not ours   | the same                        | done      |
+// | rereading | error; it is, or may be        | the same; remove GUARD, unheard | done      |
+// |           | the same, of unknown version   | the same; get GUARD, unheard    | checking  |
+// | checking  | it is ours                     | remove GUARD, unheard           | done      |
+// | checking  | else                           |                                 | done      |
+// | waiting   | pause is over                  | as on_lead()                    | ...       |
+// | the right | the caller computes here       |                                 | computing |
+// | the right | else                           |                                 | queued    |
+// | queued    | give()                         |                                 | following |
+// | queued    | deadline                       |                                 | recalling |
+// | queued    | on_cancel()                    | error: cancelled                | recalling |
+// | recalling | on_recalled(), it has begun    |                                 | computing |
+// | recalling | on_recalled(), it will not     | error: timed out; then as       | ...       |
+// |           |                                | on_failed()                     |           |
+// | queued,   | on_made(), it can be stored    | set KEY if version, or absent   | storing   |
+// | computing | on_made(), else; on_failed()   | remove GUARD, or the lease      | freeing   |
+// |           | on_cancel()                    | error: cancelled                | computing |
+// | storing   | an answer, and it is a lease   | value                           | done      |
+// | storing   | else                           | remove GUARD                    | freeing   |
+// | freeing   | an answer                      | value, or the error             | done      |
+// | storing   | on_cancel()                    | value; the rest goes on unheard | the same  |
+// | freeing   | on_cancel()                    | value; the answer is unheard    | done      |
 // | following,| deadline                       | error: timed out                | done      |
 // | waiting   | on_cancel()                    | error: cancelled                | done      |
-// |           | on_shutdown()                  | error: closed                   | done      |
-// | rereading | on_cancel()                    | the same; remove GUARD, unheard | done      |
-// | any       | error                          | the same                        | done      |
-//
-// SettlePlan. It starts with the right, and with a value if that was computed on the stack:
-//
-// | phase     | input                          | then                            | next      |
-// |-----------|--------------------------------|---------------------------------|-----------|
-// | start     | computed elsewhere             |                                 | computing |
-// | start     | a value that can be stored     | set KEY if version, or absent   | storing   |
-// | start     | else                           | remove GUARD, or the lease      | freeing   |
-// | computing | on_made()                      | as start                        | ...       |
-// | computing | it has not begun in time       | overdue(), for the owner        | overdue   |
-// | overdue   | on_begun()                     |                                 | computing |
-// | overdue   | on_made()                      | as start                        | ...       |
-// | computing,| on_shutdown(), abandon()       |                                 | done      |
-// | overdue   |                                |                                 |           |
-// | storing   | an answer, and it is a lease   |                                 | done      |
-// | storing   | else                           | remove GUARD                    | freeing   |
-// | freeing   | an answer                      |                                 | done      |
-// | storing,  | on_cancel()                    | finishes unheard                | done      |
-// | freeing   |                                |                                 |           |
+// | the same, | on_shutdown()                  | error: closed                   | done      |
+// | queued,   |                                |                                 |           |
+// | computing |                                |                                 |           |
+// | leasing,  | error                          | the same                        | done      |
+// | reading   |                                |                                 |           |
 //
 // A value is stored only if no other was stored meanwhile: a computation that outlived its lease
 // changes nothing.
-//
-// Pure: no socket, clock, entropy, thread or callback.
 //
 // Thread rule: one thread at a time; under the baton.
 
@@ -73,136 +68,134 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <sheaf/result.h>
 #include <sheaf/value.h>
 
 #include "base/random.h"
 #include "client/calls/procedure.h"
-#include "client/compute/claim.h"
 #include "protocol/owned_operation.h"
 
 namespace sheaf::client::compute {
 
-// What both plans know.
+// What a caller wants.
 struct Terms {
   std::string key;
-  std::string guard;   // guard_of(key)
-  std::string holder;  // the guard's value, unique to this holder
+  std::string guard;  // guard_of(key)
   std::chrono::milliseconds lease{10'000};
   std::chrono::milliseconds ttl{0};  // of the value; 0 = never expires
-  bool leases = false;               // worth trying; a node may still have none
-  bool versions = false;             // the guard is removed by its version, else by its value
   std::size_t longest_value = std::numeric_limits<std::size_t>::max();  // to store
+  Deadline started{0};
+  // Until then it waits. Afterwards it may take as long again to store the value.
+  Deadline due{0};
+  bool leases = false;             // worth trying; a node may still have none
+  bool versions = false;           // the guard is removed by its version, else by its value
+  bool here = false;               // the caller computes on its own stack
   std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
 };
 
 // The key that guards the computation of `key`: at most 250 bytes.
 std::string guard_of(std::string_view key);
 
-// The caller leads, or follows another caller of this client.
-enum class Place : bool { leader, follower };
+// The right to compute. It is won, and then used or given back.
+struct Right {
+  bool by_lease = false;
+  std::string version;   // of the lease, or of the guard
+  std::string holder{};  // the guard's text, unique to this holder
+};
 
-class ClaimPlan final : public calls::Procedure {
+// The value a leader has made, for all that wait.
+using SharedValue = std::shared_ptr<const Value>;
+using Found = std::variant<Value, SharedValue>;
+
+class ComputePlan final : public calls::Procedure {
  public:
-  using Out = Result<Claim>;
-  ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed,
-            Place place = Place::leader);
+  using Out = Result<Found>;
+  ComputePlan(Terms terms, const Seed& seed);
 
-  void start(Now now) override;
+  void start(Now) override {}
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now now) override;
   bool on_cancel(Now now) override;
   void on_shutdown(Now now) override;
   bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override;
-  bool done() const override { return phase_ == Phase::done; }
-  Out take_out() { return std::move(*out_); }
+  // The others of this client need not wait for it any longer. Step::end.
+  bool done() const override {
+    return phase_ == Phase::done || phase_ == Phase::checking || value() != nullptr;
+  }
 
-  // For a follower. No effect once it is done.
+  // For a follower; also before start(). No effect once it is done.
   void on_lead();
   void on_value(SharedValue value);
-  void on_right(Right right);  // also before start()
+  void on_right(Right right);
+
+  // The function has ended, with a value, without one, or with the caller's error.
+  void on_made(std::optional<std::string> made, Now now);
+  void on_failed(Error error, Now now);
+  // Another caller takes the right of a function that has not begun; this one follows.
+  Right give();
+  // `back`: the function had not begun, and will not.
+  void on_recalled(bool back, Now now);
+
+  const Terms& terms() const noexcept { return terms_; }
+  // What its shell does now, besides the commands.
+  enum class Step : std::uint8_t {
+    none,
+    queue,    // has the function begun elsewhere; until on_recalled() or on_made()
+    recall,   // takes the function back, and calls on_recalled()
+    compute,  // has the caller compute, and calls on_made()
+    tell,     // gives the caller take_out(); there is more to do
+    end       // gives the caller take_out() and the others value(), or the lead
+  };
+  Step step() const;
+  Out take_out();
+  // A value that this caller has found or made; null: none, or none yet.
+  const Value* value() const noexcept;
 
  private:
   enum class Phase : std::uint8_t {
-    idle,
     following,
     leasing,
     reading,
     guarding,
     rereading,
+    checking,
     waiting,
+    queued,
+    recalling,
+    computing,
+    storing,
+    freeing,
     done
   };
-  bool waits() const noexcept { return phase_ == Phase::following || phase_ == Phase::waiting; }
-  void begin();
+  void claim();
   void ask(Phase phase, protocol::OwnedOperation operation);
-  void set_guard();
-  void pause(Now now);
-  void finish(Out out);
-  void give(const socket::Completion& answer);
   void on_lease(const socket::Completion& answer);
+  void on_read(const socket::Completion& answer);
+  void on_guard(const socket::Completion& answer);
+  void on_check(const socket::Completion& answer);
+  void on_stored(const socket::Completion& answer);
+  void pause(Now now);
+  void win(Right right);
+  void leave(const socket::Completion& answer);
+  void extend(Now now);
+  void settle(Now now);
+  void free(Phase phase);
+  void finish();
 
   Terms terms_;
-  Deadline started_;
-  Deadline due_;
   Random random_;
-  const Place place_;
-  Phase phase_ = Phase::idle;
+  Deadline due_;  // of requests
+  Phase phase_ = Phase::following;
   protocol::OwnedOperation operation_;  // in flight, or waiting to be polled
   bool wanted_ = false;
-  bool frees_guard_ = false;  // at the end; the answer is ignored
   unsigned pauses_ = 0;
   Deadline wake_ = never;
-  std::string guard_version_;
-  std::optional<Out> out_;
-};
-
-class SettlePlan final : public calls::Procedure {
- public:
-  using Out = Value;  // empty if none was made
-  // Without a value, gives the right back.
-  SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due);
-  // The value is computed elsewhere; that should begin by `begin_by`.
-  SettlePlan(Terms terms, Right right, Deadline begin_by);
-
-  void start(Now now) override;
-  void on_answer(unsigned id, const socket::Completion& answer) override;
-  void on_deadline(Now now) override;
-  bool on_cancel(Now now) override;
-  void on_shutdown(Now) override { abandon(); }
-  bool poll_command(calls::Command& command) override;
-  Deadline poll_deadline() const override { return computing() ? begin_by_ : never; }
-  bool done() const override { return phase_ == Phase::done || cancelled_; }
-  Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
-
-  // True while the value is computed elsewhere.
-  bool computing() const noexcept { return phase_ == Phase::computing || phase_ == Phase::overdue; }
-  // True if the computation should have begun by now. The owner then calls on_begun() or ends it.
-  bool overdue() const noexcept { return phase_ == Phase::overdue; }
-  void on_begun() noexcept;
-  // The computation has ended, with or without a value; storing may take until `due`.
-  void on_made(std::optional<std::string> value, Deadline due);
-  // Another caller has the right now, or it is left to expire.
-  void abandon() noexcept;
-
- private:
-  enum class Phase : std::uint8_t { idle, computing, overdue, storing, freeing, done };
-  void settle();
-  void ask(Phase phase, protocol::OwnedOperation operation);
-  void free();
-
-  Terms terms_;
-  Right right_;
-  std::optional<std::string> value_;  // while storing, it is in operation_
-  Deadline due_ = never;
-  Deadline begin_by_ = never;
-  Phase phase_ = Phase::idle;
-  protocol::OwnedOperation operation_;  // in flight, or waiting to be polled
-  bool wanted_ = false;
-  bool cancelled_ = false;
-  Version stored_;
+  Right right_;                // a guard may be ours from its request on
+  std::optional<Value> made_;  // while storing, its data is in operation_
+  std::optional<Out> out_;     // until it is taken
 };
 
 }  // namespace sheaf::client::compute

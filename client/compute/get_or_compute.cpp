@@ -1,5 +1,5 @@
 // get_or_compute, for a caller that waits and computes on its own stack and for one that does
-// neither. Both join the same flight of their client; the plans coordinate with other processes.
+// neither. Each reads the key first, and becomes a Computation if the key is absent.
 
 #include <utility>
 
@@ -7,15 +7,13 @@
 
 #include "base/read_clocks.h"
 #include "client/calls/call.h"
-#include "client/compute/compute_call.h"
+#include "client/compute/computation.h"
 #include "client/compute/compute_service.h"
-#include "client/compute/compute_works.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::compute {
 namespace {
 
-using calls::Form;
 using Compute = MoveOnlyFunction<std::string()>;
 
 constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
@@ -35,9 +33,8 @@ std::optional<Error> check(std::string_view key, const ComputeOptions& options, 
   return std::nullopt;
 }
 
-// Does not set the guard's holder: the claiming caller draws it.
 Terms terms_of(const runtime::Context& context, std::string_view key, const ComputeOptions& options,
-               std::shared_ptr<void> parent) {
+               const calls::Admission& admission) {
   const ClusterConfig& config = context.config();
   const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
   Terms terms;
@@ -45,30 +42,100 @@ Terms terms_of(const runtime::Context& context, std::string_view key, const Comp
   terms.guard = guard_of(key);
   terms.lease = options.lease.milliseconds();
   terms.ttl = calls::effective_ttl(options.ttl, config);
+  terms.longest_value = config.value_limit;
+  terms.started = admission.started;
+  terms.due = admission.deadline;
   terms.leases = traits.has_leases && !options.lease_beside;
   terms.versions = traits.compares == protocol::Compares::versions;
-  terms.longest_value = config.value_limit;
-  terms.parent = std::move(parent);
+  terms.parent = admission.parent;
   return terms;
 }
 
-// The computed value is returned whether or not it can be stored.
-Value settle(ComputeService& service, const Terms& terms, const ComputeOptions& options,
-             Right right, std::optional<std::string> made) {
-  runtime::Context& context = service.context;
-  if (context.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
-  const Deadline due = context.deadline(read_monotonic(), options.timeout);
-  return calls::Blocking<SettleRight>(context.lane(), calls::HowToWait(), service, terms,
-                                      std::move(right), std::move(made), due)
-      .wait(options.stop);
-}
-
-// For a claim without a right.
+// Copies a shared value, so it must not run under the baton.
 struct ValueOf {
-  Result<Value> operator()(Result<Claim> claim) const {
-    return std::move(claim).transform(value_of);
+  Result<Value> operator()(ComputePlan::Out out) const {
+    if (!out) return Failure(std::move(out.error()));
+    if (const auto* shared = std::get_if<SharedValue>(&*out)) return **shared;
+    return std::get<Value>(std::move(*out));
   }
 };
+
+// One of the two waits of a caller that computes on its own stack.
+class BlockingCompute {
+ public:
+  using Out = std::optional<ComputePlan::Out>;  // empty: the caller computes now
+
+  BlockingCompute(calls::WorkEnd& end, Computation& computation)
+      : end_(end), computation_(computation) {}
+  BlockingCompute(calls::WorkEnd& end, Computation& computation, std::optional<std::string> made)
+      : end_(end), computation_(computation), settles_(true), made_(std::move(made)) {}
+
+  void start(Now now) {
+    settles_ ? computation_.settle(end_, std::move(made_), now) : computation_.start(end_, now);
+  }
+  void cancel(Now now) { computation_.cancel(now); }
+  Out take() { return computation_.take_out(); }
+
+ private:
+  calls::WorkEnd& end_;
+  Computation& computation_;
+  const bool settles_ = false;
+  std::optional<std::string> made_;
+};
+
+// A whole asynchronous get_or_compute. The user's function is destroyed by the dispatcher.
+class AsyncComputeCall final : private calls::WorkEnd {
+ public:
+  using Out = ComputePlan::Out;
+
+  // `request` reads the key of `terms`.
+  AsyncComputeCall(calls::WorkEnd& end, ComputeService& service, const calls::KeyRequest& request,
+                   const calls::Admission& admission, Terms terms, AsyncCompute&& function)
+      : end_(end),
+        service_(service),
+        terms_(std::move(terms)),
+        function_(std::make_shared<const AsyncCompute>(std::move(function))),
+        read_(static_cast<calls::WorkEnd&>(*this), service.context, request, admission) {}
+
+  void start(Now now) { read_.start(now); }
+  void cancel(Now now) { computation_ != nullptr ? computation_->cancel(now) : read_.cancel(now); }
+  // The dispatcher may hold the function, too; the last owner destroys it.
+  Out take() {
+    service_.context.dispatcher().deliver([function = std::move(function_)] {});
+    return computation_ != nullptr ? *computation_->take_out() : std::move(*out_);
+  }
+
+ private:
+  // The read.
+  void ended() override {
+    Result<GetResult> got = read_.take();
+    if (got && !*got) {
+      computation_ = std::make_shared<Computation>(service_, std::move(terms_), function_);
+      return computation_->start(end_, service_.now());
+    }
+    if (got) {
+      out_.emplace(std::move(**got));
+    } else {
+      out_.emplace(Failure(std::move(got.error())));
+    }
+    end_.ended();
+  }
+
+  calls::WorkEnd& end_;
+  ComputeService& service_;
+  Terms terms_;  // until the key was absent
+  std::shared_ptr<const AsyncCompute> function_;
+  calls::OneOperation<runtime::GetOp> read_;
+  std::shared_ptr<Computation> computation_;  // null: the key is read
+  std::optional<Out> out_;
+};
+
+BlockingCompute::Out wait_once(ComputeService& service, const ComputeOptions& options,
+                               auto&&... args) {
+  return calls::Blocking<BlockingCompute>(service.context.lane(), calls::HowToWait(),
+                                          std::forward<decltype(args)>(args)...)
+      .wait(options.stop);
+}
 
 }  // namespace
 
@@ -81,27 +148,27 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                                          calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
-  const Terms terms = terms_of(context, key, options, context.observed_parent());
-  const JoinTimes times{started, context.deadline(started, options.timeout)};
-  auto claim = calls::Blocking<JoinFlight>(context.lane(), calls::HowToWait(), service, terms,
-                                           times, Form::blocking)
-                   .wait(options.stop);
-  if (!claim) return Failure(std::move(claim.error()));
-  if (!claim->right) return value_of(std::move(*claim));
+  const calls::Admission admission{started, context.deadline(started, options.timeout),
+                                   context.observed_parent()};
+  const auto computation =
+      std::make_shared<Computation>(service, terms_of(context, key, options, admission), nullptr);
+  if (auto out = wait_once(service, options, *computation)) return ValueOf()(std::move(*out));
   std::optional<std::string> made;
   try {
     made = compute();
   } catch (...) {
-    settle(service, terms, options, std::move(*claim->right), std::nullopt);
+    if (!context.refusal(true)) wait_once(service, options, *computation, std::nullopt);
     throw;
   }
-  return settle(service, terms, options, std::move(*claim->right), std::move(made));
+  // The computed value is returned whether or not it can be stored.
+  if (context.refusal(true)) return Value{std::move(*made), {}, 0};
+  return ValueOf()(*wait_once(service, options, *computation, std::move(made)));
 }
 
 Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
                                   std::string_view key, const ComputeOptions& options,
                                   AsyncCompute compute) {
-  return calls::prepare<Result<Value>, ComputeCall>(
+  return calls::prepare<Result<Value>, AsyncComputeCall>(
       std::move(origin), options.stop,
       [&service, key = std::string(key), options = options, compute = std::move(compute)](
           runtime::Context& context, Stop stop, auto way) mutable {
@@ -110,9 +177,9 @@ Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
         if (!admitted) return way.refuse(context, admitted.error());
         auto request = calls::get_request(key, {options.timeout, stop});
         request.operation.deadline = admitted->deadline;
-        way.template run<ComputeCall>(context, stop, ValueOf(), service, request, *admitted,
-                                      terms_of(context, key, options, admitted->parent),
-                                      std::move(compute));
+        way.template run<AsyncComputeCall>(context, stop, ValueOf(), service, request, *admitted,
+                                           terms_of(context, key, options, *admitted),
+                                           std::move(compute));
       });
 }
 

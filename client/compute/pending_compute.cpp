@@ -4,17 +4,20 @@
 
 #include <utility>
 
-#include <sheaf/async.h>
-
 #include "client/calls/work.h"
-#include "client/compute/done_handle.h"
+#include "client/compute/computation.h"
 #include "client/runtime/outcomes.h"
 
 namespace sheaf {
 namespace client::compute {
 
-PendingCompute::PendingCompute(runtime::Context& context, Leader& leader)
-    : context_(&context), leader_(&leader) {}
+PendingCompute::PendingCompute(runtime::Context& context, Computation& computation)
+    : context_(&context), computation_(&computation) {}
+
+void PendingCompute::run(const AsyncCompute& function) {
+  if (!leave_queue(State::begun)) return;
+  function(ComputeDone(std::make_shared<const DoneHandle>(shared_from_this())));
+}
 
 void PendingCompute::finish(Result<std::string> made) {
   if (process_.forked()) return;  // the mutex may be held forever
@@ -25,23 +28,22 @@ void PendingCompute::finish(Result<std::string> made) {
 }
 
 void PendingCompute::arrive(Now now) {
-  Leader* leader = nullptr;
+  Computation* computation = nullptr;
   std::optional<Result<std::string>> made;
   {
     const sync::MutexLock lock(mutex_);
-    leader = leader_;
+    computation = std::exchange(computation_, nullptr);
     made.swap(made_);
     context_ = nullptr;
-    leader_ = nullptr;
   }
-  if (leader != nullptr) leader->on_made(std::move(*made), now);
+  if (computation != nullptr) computation->on_made(std::move(*made), now);
 }
 
 void PendingCompute::detach() noexcept {
   take_back();
   const sync::MutexLock lock(mutex_);
   context_ = nullptr;
-  leader_ = nullptr;
+  computation_ = nullptr;
 }
 
 DoneHandle::~DoneHandle() {

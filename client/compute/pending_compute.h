@@ -1,17 +1,17 @@
 #pragma once
 
 // PendingCompute: one run of a user's function that may end later, on any thread. The dispatcher
-// begins it, a ComputeDone ends it, and the leader is informed under the baton, unless it has
+// begins it, a ComputeDone ends it, and the computation is informed under the baton, unless it has
 // detached.
 //
-// | state   | event                        | then    |
-// |---------|------------------------------|---------|
-// | queued  | begin(), by the dispatcher   | begun   |
-// | queued  | take_back(), by the leader   | taken   |
-// | begun   | take_back()                  | begun   |
-// | taken   | begin(): nothing runs        | taken   |
+// | state   | event                           | then    |
+// |---------|---------------------------------|---------|
+// | queued  | run(), by the dispatcher        | begun   |
+// | queued  | take_back(), by the computation | taken   |
+// | begun   | take_back()                     | begun   |
+// | taken   | run(): nothing runs             | taken   |
 //
-// Thread rule: begin() by the dispatcher; finish() from any thread, also after the client has gone;
+// Thread rule: run() by the dispatcher; finish() from any thread, also after the client has gone;
 // the rest under the baton.
 
 #include <atomic>
@@ -19,7 +19,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include <sheaf/async.h>
 #include <sheaf/result.h>
 
 #include "base/mutex.h"
@@ -28,28 +30,21 @@
 
 namespace sheaf::client::compute {
 
+class Computation;
+
 class PendingCompute final : public std::enable_shared_from_this<PendingCompute> {
  public:
-  class Leader {
-   public:
-    // Called under the baton, at most once.
-    virtual void on_made(Result<std::string> made, Now now) = 0;
-
-   protected:
-    ~Leader() = default;
-  };
-
-  PendingCompute(runtime::Context& context, Leader& leader);
+  PendingCompute(runtime::Context& context, Computation& computation);
   PendingCompute(const PendingCompute&) = delete;
   PendingCompute& operator=(const PendingCompute&) = delete;
 
-  // True if the function must run.
-  bool begin() noexcept { return leave_queue(State::begun); }
+  // What the function throws goes to the dispatcher; its ComputeDone is destroyed by then.
+  void run(const AsyncCompute& function);
   // True: it has not begun and will not.
   bool take_back() noexcept { return leave_queue(State::taken); }
   // Only the first call counts. No effect in a forked child, or once the result is unwanted.
   void finish(Result<std::string> made);
-  // Reports nothing more to the leader; a function that has not begun never begins.
+  // Reports nothing more; a function that has not begun never begins.
   void detach() noexcept;
 
  private:
@@ -64,8 +59,21 @@ class PendingCompute final : public std::enable_shared_from_this<PendingCompute>
   std::atomic<State> state_ = State::queued;
   sync::Mutex mutex_;  // its holder may use the lane, unless `context_` is null
   runtime::Context* context_ SHEAF_GUARDED_BY(mutex_);
-  Leader* leader_ SHEAF_GUARDED_BY(mutex_);
+  Computation* computation_ SHEAF_GUARDED_BY(mutex_);
   std::optional<Result<std::string>> made_ SHEAF_GUARDED_BY(mutex_);
+};
+
+// What the copies of a ComputeDone share. If the last of them is destroyed before the function has
+// ended, the function has failed. Thread rule: any thread.
+class DoneHandle {
+ public:
+  explicit DoneHandle(std::shared_ptr<PendingCompute> its_pending) noexcept
+      : pending(std::move(its_pending)) {}
+  ~DoneHandle();
+  DoneHandle(const DoneHandle&) = delete;
+  DoneHandle& operator=(const DoneHandle&) = delete;
+
+  const std::shared_ptr<PendingCompute> pending;
 };
 
 }  // namespace sheaf::client::compute

@@ -38,7 +38,7 @@ void SingleFlight::end(std::string_view key, const Value* value, Now now) {
   const auto found = flights_.find(key);
   if (found == flights_.end()) return;
   Flight& flight = found->second;
-  flight.offer = nullptr;
+  flight.offers = nullptr;
   if (value != nullptr) {
     auto ended = flights_.extract(found);
     return tell_all(ended.mapped(), *value, now);
@@ -59,28 +59,29 @@ void SingleFlight::tell_all(Flight& flight, const Value& value, Now now) {
 }
 
 // Members are searched only if one of them computes where it waits, and that one stops waiting.
-bool SingleFlight::offer(std::string_view key, Offer& offer, Now now) {
+bool SingleFlight::offer(std::string_view key, Member& leader, Now now) {
   if (!controls_.lend) return false;
   Flight& flight = flights_.find(key)->second;
-  flight.offer = &offer;
+  flight.offers = &leader;
   if (flight.here == 0) return false;
   Member* member = flight.waiting.front();
   while (!member->computes_here()) member = flight.waiting.next(*member);
-  auto right = take(key, *member, now);
+  auto right = take(key, *member);
   if (!right) return false;
   member->on_right(std::move(*right), now);
   return true;
 }
 
-// A member that gives the right away may join again at once, at the end of the line.
-std::optional<Right> SingleFlight::take(std::string_view key, Member& member, Now now) {
+std::optional<Right> SingleFlight::take(std::string_view key, Member& member) {
   const auto found = flights_.find(key);
   if (found == flights_.end()) return std::nullopt;
   Flight& flight = found->second;
-  Offer* const offer = std::exchange(flight.offer, nullptr);
-  if (offer == nullptr) return std::nullopt;
-  auto right = offer->give(now);
-  if (right) remove(flight, member);
+  Member* const leader = std::exchange(flight.offers, nullptr);
+  if (leader == nullptr) return std::nullopt;
+  auto right = leader->give();
+  if (!right) return std::nullopt;
+  remove(flight, member);
+  flight.waiting.push_back(*leader);
   return right;
 }
 

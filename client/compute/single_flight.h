@@ -18,7 +18,8 @@
 // | led                 | end() with a value                     | none; on_value() of all others |
 // | led, others wait    | end() without                          | led by the next; its on_lead() |
 // | led, no others wait | end() without                          | none                           |
-// | led                 | offer(), or take() of what was offered | led by the one that takes it   |
+// | led                 | offer(), or take() of what was offered | led by the one that takes it;  |
+// |                     |                                        | the other waits, last in line  |
 //
 // Thread rule: under the baton.
 
@@ -32,15 +33,15 @@
 
 #include "base/clock.h"
 #include "base/intrusive_list.h"
-#include "client/compute/claim.h"
 #include "client/compute/compute_controls.h"
+#include "client/compute/compute_plan.h"
 
 namespace sheaf::client::compute {
 
 class SingleFlight {
  public:
-  // A caller that waits in a flight. It no longer waits once one of these is called, which must not
-  // destroy another member.
+  // A caller in a flight. One that waits no longer does so once one of these is called, which must
+  // not destroy another member.
   class Member : public ListHook<Member> {
    public:
     virtual void on_lead(Now now) = 0;
@@ -48,20 +49,12 @@ class SingleFlight {
     // It leads from now on, without claiming the right. Only if computes_here().
     virtual void on_right(Right right, Now now) = 0;
     virtual bool computes_here() const = 0;
+    // Only if it leads and has offered its right: gives it away, and waits from now on. Nothing:
+    // its function has begun.
+    virtual std::optional<Right> give() = 0;
 
    protected:
     ~Member() = default;
-  };
-
-  // A leader that may give its right away.
-  class Offer {
-   public:
-    // Gives the right away: the leader then no longer has it and does not end(). Nothing: its
-    // function has begun.
-    virtual std::optional<Right> give(Now now) = 0;
-
-   protected:
-    ~Offer() = default;
   };
 
   SingleFlight() = default;
@@ -69,7 +62,8 @@ class SingleFlight {
   SingleFlight& operator=(const SingleFlight&) = delete;
   void set_controls(const ComputeControls& controls) noexcept { controls_ = controls; }
 
-  // True: the member leads, and calls end() once. Otherwise it waits.
+  // True: the member leads, and calls end() once, unless it gives its right away. Otherwise it
+  // waits.
   bool join(std::string_view key, Member& member);
   // The member no longer waits.
   void leave(std::string_view key, Member& member) noexcept;
@@ -77,10 +71,10 @@ class SingleFlight {
   void end(std::string_view key, const Value* value, Now now);
 
   // Offers the leader's right until end(). True: a waiting member has taken it.
-  bool offer(std::string_view key, Offer& offer, Now now);
+  bool offer(std::string_view key, Member& leader, Now now);
   // For a member that computes where it waits: takes what was offered. If there is a right, the
   // member leads and no longer waits.
-  std::optional<Right> take(std::string_view key, Member& member, Now now);
+  std::optional<Right> take(std::string_view key, Member& member);
 
   bool empty() const noexcept { return flights_.empty(); }
 
@@ -88,7 +82,7 @@ class SingleFlight {
   struct Flight {
     IntrusiveList<Member> waiting;  // the next in line first
     unsigned here = 0;              // how many of them compute where they wait
-    Offer* offer = nullptr;
+    Member* offers = nullptr;       // the leader, if it does
   };
   using Table = std::map<std::string, Flight, std::less<>>;
   static void remove(Flight& flight, Member& member) noexcept;

@@ -21,8 +21,8 @@
 
 namespace sheaf {
 namespace client::compute {
-class AsyncLeader;
 class DoneHandle;
+class PendingCompute;
 }  // namespace client::compute
 inline namespace v0 {
 
@@ -42,7 +42,7 @@ class SHEAF_API ComputeDone {
   void operator()(std::string value) const;
 
  private:
-  friend class client::compute::AsyncLeader;
+  friend class client::compute::PendingCompute;
   explicit ComputeDone(std::shared_ptr<const client::compute::DoneHandle> handle) noexcept;
   std::shared_ptr<const client::compute::DoneHandle> handle_;
 };

@@ -27,21 +27,16 @@ class Caller final : public SingleFlight::Member {
   }
   void on_right(Right right, Now) override { log_.push_back(name_ + " has " + right.holder); }
   bool computes_here() const override { return here_; }
+  std::optional<Right> give() override {
+    if (begun) return std::nullopt;
+    return Right{false, "", "right"};
+  }
+  bool begun = false;  // its function
 
  private:
   Log& log_;
   const std::string name_;
   const bool here_;
-};
-
-// It gives its right once, as long as it waits.
-class Offering final : public SingleFlight::Offer {
- public:
-  std::optional<Right> give(Now) override {
-    if (!std::exchange(waits, false)) return std::nullopt;
-    return Right{false, "", "right"};
-  }
-  bool waits = true;
 };
 
 class Flights : public testing::Test {
@@ -102,48 +97,45 @@ TEST_F(Flights, WhoHasLeftIsNotTold) {
 }
 
 TEST_F(Flights, WhatIsOfferedGoesToTheFirstThatComputesWhereItWaits) {
-  Offering offer;
   flights.join("key", first);
   flights.join("key", second);
   flights.join("key", third);
   flights.join("key", fourth);
-  EXPECT_TRUE(flights.offer("key", offer, {}));
+  EXPECT_TRUE(flights.offer("key", first, {}));
   EXPECT_THAT(log, ElementsAre("third has right"));
   flights.end("key", &value, {});
-  EXPECT_THAT(log, ElementsAre("third has right", "second gets made", "fourth gets made"));
+  EXPECT_THAT(log, ElementsAre("third has right", "second gets made", "fourth gets made",
+                               "first gets made"));
 }
 
 TEST_F(Flights, WhoComesLaterTakesWhatIsOfferedOnce) {
-  Offering offer;
   flights.join("key", first);
-  EXPECT_FALSE(flights.offer("key", offer, {}));
+  EXPECT_FALSE(flights.offer("key", first, {}));
   flights.join("key", third);
-  EXPECT_EQ(flights.take("key", third, {})->holder, "right");
+  EXPECT_EQ(flights.take("key", third)->holder, "right");
   flights.join("key", fourth);
-  EXPECT_FALSE(flights.take("key", fourth, {}));
+  EXPECT_FALSE(flights.take("key", fourth));
   flights.end("key", nullptr, {});
-  EXPECT_THAT(log, ElementsAre("fourth leads"));
+  EXPECT_THAT(log, ElementsAre("first leads"));
 }
 
 TEST_F(Flights, AFunctionThatHasBegunIsNotTakenFromItsLeader) {
-  Offering offer;
-  offer.waits = false;
+  first.begun = true;
   flights.join("key", first);
   flights.join("key", third);
-  EXPECT_FALSE(flights.offer("key", offer, {}));
-  EXPECT_FALSE(flights.take("key", third, {}));
+  EXPECT_FALSE(flights.offer("key", first, {}));
+  EXPECT_FALSE(flights.take("key", third));
   flights.end("key", &value, {});
   EXPECT_THAT(log, ElementsAre("third gets made"));
 }
 
 TEST_F(Flights, AnOfferEndsWithItsLeader) {
-  Offering offer;
   flights.join("key", first);
   flights.join("key", second);
-  flights.offer("key", offer, {});
+  flights.offer("key", first, {});
   flights.end("key", nullptr, {});
   flights.join("key", third);
-  EXPECT_FALSE(flights.take("key", third, {}));
+  EXPECT_FALSE(flights.take("key", third));
   EXPECT_THAT(log, ElementsAre("second leads"));
 }
 

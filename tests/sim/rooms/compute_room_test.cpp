@@ -42,9 +42,8 @@ class ComputeRoom final : public ThreadRoom {
     std::string name;
     std::vector<unsigned> computing;  // by each client, now
     unsigned computed = 0;
-    unsigned failed = 0;                // computations without a value
-    bool slow = false;                  // other callers may not have waited for all of it
-    std::vector<Deadline> deadlines{};  // of asynchronous calls that have not ended
+    unsigned failed = 0;  // computations without a value
+    bool slow = false;    // other callers may not have waited for all of it
     std::set<std::string> made{};
   };
   struct Thrown {
@@ -128,15 +127,8 @@ class ComputeRoom final : public ThreadRoom {
     return options;
   }
 
-  // A call whose deadline comes while it claims the right may leave the claim to end later. Other
-  // callers then see a right of another client. The callback that would report it may wait for this
-  // very call.
   void end_failed(const Key& key, const Error& error) {
-    const Deadline now = stack_.world.now().mono;
-    const bool left =
-        error.text.starts_with("somebody else") &&
-        std::ranges::any_of(key.deadlines, [now](Deadline due) { return due <= now; });
-    if (error.reason == Reason::timed_out && (key.slow || left)) {
+    if (error.reason == Reason::timed_out && key.slow) {
       ++counts_.failures;
     } else {
       check_error(error);
@@ -183,7 +175,6 @@ class ComputeRoom final : public ThreadRoom {
     ComputeOptions with = options();
     if (random.below(5) == 0) with.stop = &stop;
     ++pending_;
-    key.deadlines.push_back(call->started.at + stack_.config.timeout);
     const auto ended = [this, call](const Result<Value>& got) { end(*call, got); };
     if (random.below(4) == 0) {
       clients_[client]
@@ -275,8 +266,6 @@ class ComputeRoom final : public ThreadRoom {
     if (std::exchange(call.ended, true)) require("a callback came twice");
     const auto busy = busy_ - call.busy;
     end_call(call.started, (call.begun ? 2 : 1) * stack_.config.timeout + call.own + busy);
-    std::vector<Deadline>& deadlines = call.key->deadlines;
-    deadlines.erase(std::ranges::find(deadlines, call.started.at + stack_.config.timeout));
     if (!got && got.error().reason == Reason::timed_out) call.key->slow |= busy > 2ms;
     if (got) {
       if (!call.key->made.contains(got->data)) require("nobody made " + got->data);
