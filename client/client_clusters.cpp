@@ -11,7 +11,7 @@
 
 #include "base/mutex.h"
 #include "client/client_impl.h"
-#include "client/config_follower.h"
+#include "client/runtime/config_follower.h"
 #include "client/runtime/outcomes.h"
 #include "protocol/endpoint_kinds.h"
 
@@ -69,7 +69,7 @@ class Clusters::Impl {
       if (report) report(reloaded);
     };
     try {
-      follower_ = std::make_unique<client::ConfigFollower>(path_, std::move(tell));
+      follower_ = std::make_unique<client::runtime::ConfigFollower>(path_, std::move(tell));
     } catch (const std::system_error& error) {
       return Failure(client::runtime::no_thread(error));
     }
@@ -128,7 +128,7 @@ class Clusters::Impl {
   std::string path_;  // empty: opened from memory
   sync::Mutex reload_mutex_;
   sync::Mutex follow_mutex_;
-  std::unique_ptr<client::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
+  std::unique_ptr<client::runtime::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
   sync::Mutex mutex_;
   std::optional<Client> missing_ SHEAF_GUARDED_BY(mutex_);
 };

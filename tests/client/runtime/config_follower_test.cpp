@@ -1,13 +1,13 @@
 // When the follower of a configuration file notifies.
 
-#include "client/config_follower.h"
+#include "client/runtime/config_follower.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <future>
 
-namespace sheaf::client {
+namespace sheaf::client::runtime {
 namespace {
 
 using namespace std::chrono_literals;
@@ -20,4 +20,4 @@ TEST(ConfigFollower, ItsFirstLookTellsOfAFileThatWasWrittenLongBefore) {
 }
 
 }  // namespace
-}  // namespace sheaf::client
+}  // namespace sheaf::client::runtime

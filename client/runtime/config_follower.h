@@ -14,7 +14,7 @@
 #include "base/parker.h"
 #include "base/quiet_thread.h"
 
-namespace sheaf::client {
+namespace sheaf::client::runtime {
 
 class ConfigFollower {
  public:
@@ -33,4 +33,4 @@ class ConfigFollower {
   QuietThread thread_;
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::runtime

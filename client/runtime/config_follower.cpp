@@ -1,11 +1,11 @@
-#include "client/config_follower.h"
+#include "client/runtime/config_follower.h"
 
 #include <chrono>
 #include <utility>
 
 #include "client/runtime/file_stamp.h"
 
-namespace sheaf::client {
+namespace sheaf::client::runtime {
 
 ConfigFollower::ConfigFollower(std::string path, MoveOnlyFunction<void()> on_change)
     : path_(std::move(path)),
@@ -21,11 +21,11 @@ ConfigFollower::~ConfigFollower() {
 void ConfigFollower::run() {
   constexpr std::chrono::seconds interval(1);
   bool again = true;
-  runtime::FileStamp known;
+  FileStamp known;
   for (;;) {
     static_cast<void>(parker_.park_for(interval));
     if (over_) return;
-    const auto now = runtime::FileStamp::of(path_);
+    const auto now = FileStamp::of(path_);
     if (!again && now == known) continue;
     known = now;
     again = now.young();
@@ -33,4 +33,4 @@ void ConfigFollower::run() {
   }
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::runtime
