@@ -1,4 +1,4 @@
-// The servers of a client, for those who may outlive it.
+// The servers of a client, for objects that may outlive it.
 
 #include <utility>
 
@@ -13,7 +13,7 @@ inline namespace v0 {
 
 ClientServers::ClientServers(const Client& client) : impl_(client::Internals::impl(client)) {}
 
-// Handles keep what is inside of a client that was closed.
+// Handles keep the Impl of a closed client alive.
 bool ClientServers::closed() const noexcept {
   const auto impl = impl_.lock();
   return impl == nullptr || impl->context().refusal(false).has_value();

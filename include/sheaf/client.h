@@ -243,12 +243,12 @@ class SHEAF_API Client {
 /// Thread rule: any thread may call any member at any time.
 class SHEAF_API ClientServers {
  public:
-  /// Those of this client.
+  /// The servers of this client.
   explicit ClientServers(const Client& client);
   /// True once the client is closed.
   bool closed() const noexcept;
-  /// From now on the client has these; as Client::reconfigure, with the rest of its configuration
-  /// as it is. Errors: those of it; Outcome::shutdown if the client is closed.
+  /// Gives the client these servers, as Client::reconfigure does, and keeps the rest of its
+  /// configuration. Errors: as Client::reconfigure; Outcome::shutdown if the client is closed.
   Result<ServersChanged> replace(std::vector<NodeConfig> servers) const;
 
  private:
