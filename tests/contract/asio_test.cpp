@@ -5,7 +5,9 @@
 
 #include <asio.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
+#if !__has_include(<asio/deferred.hpp>)  // as in asio 1.22
 #include <asio/experimental/deferred.hpp>
+#endif
 #include <gtest/gtest.h>
 
 #include <coroutine>
@@ -27,6 +29,11 @@ namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
+#if __has_include(<asio/deferred.hpp>)
+using asio::deferred;
+#else
+using asio::experimental::deferred;
+#endif
 
 // ---- a coroutine of any type, resumed by the io_context
 
@@ -144,7 +151,7 @@ TEST(Asio, AnAwaitableTakesOptionsAndFunctions) {
 TEST(Asio, ACallMayBeDeferredAndStartsWhenItIsAwaited) {
   asio::io_context io;
   Client client = test::open("embedded://1?name=asio-deferred");
-  auto operation = client.async().set("key", "value")(asio::experimental::deferred);
+  auto operation = client.async().set("key", "value")(deferred);
   EXPECT_FALSE(client.get("key").value());
   auto stored = std::move(operation)(asio::use_future);
   EXPECT_TRUE(stored.get().value().stored);
