@@ -56,12 +56,27 @@ struct Instance {
   }
 };
 
-int on_reload(int, void*, void* data) {
-  auto& instance = *static_cast<Instance*>(data);
+int restart(Instance& instance) {
   product().cleanup(instance.product_data, nullptr, 0);
   const int code = instance.start();
   if (code == MOSQ_ERR_SUCCESS) mosquitto_log_printf(MOSQ_LOG_NOTICE, "forgetting: empty");
   return code;
+}
+
+// A restart replaces the product's callbacks while the broker goes through the list of them.
+// Mosquitto 2.0 looks at the next one afterwards, and 2.0.11 was seen to call only the first of a
+// plugin. Mosquitto 2.1 has looked before, so there only the last callback may restart.
+bool looks_ahead() {
+  static const bool found = dlsym(RTLD_DEFAULT, "mosquitto_broker_node_id_set") != nullptr;
+  return found;
+}
+
+int on_reload(int, void*, void* data) {
+  auto& instance = *static_cast<Instance*>(data);
+  const int code = restart(instance);
+  if (code != MOSQ_ERR_SUCCESS || !looks_ahead()) return code;
+  mosquitto_callback_unregister(instance.plugin, MOSQ_EVT_RELOAD, on_reload, nullptr);
+  return mosquitto_callback_register(instance.plugin, MOSQ_EVT_RELOAD, on_reload, nullptr, data);
 }
 
 }  // namespace
@@ -82,10 +97,12 @@ extern "C" {
     instance->texts.emplace_back(options[i].value);
   }
   *user_data = instance;
-  // Mosquitto 2.0.11 calls only the first of a plugin's callbacks for an event.
-  const int code =
-      mosquitto_callback_register(plugin, MOSQ_EVT_RELOAD, on_reload, nullptr, instance);
-  return code != MOSQ_ERR_SUCCESS ? code : instance->start();
+  const auto listen = [&] {
+    return mosquitto_callback_register(plugin, MOSQ_EVT_RELOAD, on_reload, nullptr, instance);
+  };
+  int code = looks_ahead() ? instance->start() : listen();
+  if (code == MOSQ_ERR_SUCCESS) code = looks_ahead() ? listen() : instance->start();
+  return code;
 }
 
 [[gnu::visibility("default")]] int mosquitto_plugin_cleanup(void* user_data, mosquitto_opt*, int) {
