@@ -201,14 +201,31 @@ int BrokerProcess::terminate() {
 
 void BrokerProcess::hang_up() const { send(SIGHUP); }
 
-void BrokerProcess::forget() const {
-  if (!options_.forgets) throw std::logic_error("this broker keeps its store");
-  const std::size_t before = log().size();
+// Mosquitto forgets a SIGHUP that comes before it is done with the last one, and it logs before
+// that. It is done when it answers again.
+void BrokerProcess::reload(std::string_view logged) const {
+  const std::size_t before = count_of(log(), logged);
   hang_up();
   ::close(connected_socket(port()));  // wakes the broker, which else heeds signals every 100 ms
-  wait_for_condition("the store is empty", [&] {
-    return log().find("forgetting: empty\n", before) != std::string::npos;
-  });
+  wait_for_condition(logged, [&] { return count_of(log(), logged) > before; });
+  wait_for_answer();
+}
+
+// A listener with TLS ends a connection that begins like this one.
+void BrokerProcess::wait_for_answer() const {
+  if (options_.tls.empty()) {
+    if (!answers_connect(port())) fail("no CONNACK");
+    return;
+  }
+  const std::unique_ptr<Wire> wire = connect_tcp(port());
+  wire->send("this is not TLS\r\n");
+  wait_for_condition("the broker has ended a connection without TLS",
+                     [&] { return !wire->receive(std::chrono::milliseconds(100)); });
+}
+
+void BrokerProcess::forget() const {
+  if (!options_.forgets) throw std::logic_error("this broker keeps its store");
+  reload("forgetting: empty\n");
 }
 
 void BrokerProcess::restart() {

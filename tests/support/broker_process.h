@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,10 @@ class BrokerProcess : public ServerProcess {
 
   int terminate();       // SIGTERM; returns the exit status, 128 + signal if a signal ended it
   void hang_up() const;  // SIGHUP: mosquitto reads its configuration again
-  void forget() const;   // returns when the store is empty, as after a restart
-  void restart();        // after kill() or terminate(): the same ports and options
+  // SIGHUP; returns when the broker has logged `logged` once more and can hear the next SIGHUP.
+  void reload(std::string_view logged) const;
+  void forget() const;  // returns when the store is empty, as after a restart
+  void restart();       // after kill() or terminate(): the same ports and options
 
   // Starts the broker with a configuration it must refuse; returns its log.
   static std::string failing_start(const BrokerOptions& options);
@@ -65,6 +68,7 @@ class BrokerProcess : public ServerProcess {
   void wait_for_connack();
   bool launch();  // false: it ended
   void wait_for_lookup() const;
+  void wait_for_answer() const;
 
   BrokerOptions options_;
   std::vector<ReservedPort> ports_;

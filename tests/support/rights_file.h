@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "tests/support/broker_process.h"
-#include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
 
@@ -45,18 +44,10 @@ inline BrokerOptions with_rights(const RightsFile& file) {
   return options;
 }
 
-inline std::size_t count_of(const std::string& log, std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++count;
-  return count;
-}
-
-// Sends SIGHUP; returns when the broker has logged once more that it read the new file.
+// Returns when the broker has read the new file.
 inline void reload(const BrokerProcess& broker,
                    std::string_view logged = "sheaf: rights reloaded from ") {
-  const std::size_t before = count_of(broker.log(), logged);
-  broker.hang_up();
-  wait_for_condition(logged, [&] { return count_of(broker.log(), logged) > before; });
+  broker.reload(logged);
 }
 
 }  // namespace sheaf::test

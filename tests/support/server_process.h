@@ -18,6 +18,13 @@
 
 namespace sheaf::test {
 
+// How often a text is in a log.
+inline std::size_t count_of(std::string_view log, std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++count;
+  return count;
+}
+
 class ServerProcess {
  public:
   ServerProcess(const ServerProcess&) = delete;

@@ -18,6 +18,7 @@
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/rights_file.h"
+#include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
 namespace {

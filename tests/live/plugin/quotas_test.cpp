@@ -7,6 +7,7 @@
 
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/rights_file.h"
+#include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
 namespace {
