@@ -4,13 +4,13 @@
     table.py PAGE [--system NAME] [--program NAME=FILE]... REPORT...
     table.py --check PAGE
 
-A REPORT is a JUnit file of CTest (`ctest --output-junit`; tests/run.sh leaves build/*/tests.xml) or
-of one GoogleTest program (`--gtest_output=xml:resp.xml`: the file's name is the name of the
-program, or of a CTest test that runs it: resp.on_valkey.xml). Each server program that is installed
-here is asked for its version, and what the reports say about its suites becomes its row. Other
-rows, and suites of the same row that no report has, are kept, so runs on several machines add up.
---program gives a file other than the one in PATH, --system a name for the machine other than its
-own. --check fails unless the table is as this script would write it.
+A REPORT is a JUnit file of one GoogleTest program (tests/run.sh leaves build/dev/results/*.xml; by
+hand `--gtest_output=xml:resp.xml`: the file's name is the name of the program, or of a CTest test
+that runs it: resp.on_valkey.xml) or of CTest (`ctest --output-junit`), for tests in Python.
+Each server program that is installed here is asked for its version, and what the reports say about
+its suites becomes its row. Other rows, and suites of the same row that no report has, are kept, so
+runs on several machines add up. --program gives a file other than the one in PATH, --system a name
+for the machine other than its own. --check fails unless the table is as this script would write it.
 """
 
 import argparse
@@ -62,7 +62,7 @@ SUITES = [
     ("memcached", "program", r"cli\.(test_load|test_memcached|test_memcached_locks|test_migrate)$"),
     ("Mosquitto", "contract", r"contract\..*(/Brokers|WatchBroker)"),
     ("Mosquitto", "plugin", r"plugin\."),
-    ("Mosquitto", "durable", r"durable\.Broker"),
+    ("Mosquitto", "durable", r"durable\..*Broker"),
     ("Mosquitto", "rights", r"(live|live_tls)\..*Rights"),
     ("Mosquitto", "samples", r"(samples\.[A-Z]|deploy$)"),
     ("Mosquitto", "live", r"(live|live_tls)\..*(Broker|Tokens)"),
@@ -71,6 +71,9 @@ SUITES = [
 
 # What differs: (server, from this version, before that one, what). None: no bound.
 FACTS = [
+    ("Mosquitto", None, "2.0.15", "Frees a payload that a plugin replaced, and nothing else."),
+    ("Mosquitto", "2.0.15", None, "Frees a payload, a topic and properties that a plugin "
+                                  "replaced."),
     ("memcached", None, None, "No difference was seen."),
     ("Redis", None, "7.2", "SHARDS has a shard for each primary."),
     ("Redis", "8.0", None, "SHARDS has two primaries in one shard while one that was replaced is "
