@@ -120,12 +120,6 @@ Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions&
 }
 
 std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
-                                                   const BatchOptions& options) {
-  return calls::call_batch<runtime::GetOp>(shared(*this)->context(),
-                                           calls::keys_request(Verb::get, keys, options));
-}
-
-std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options,
                                                    std::vector<KeyResult<GetResult>>&& used) {
   return calls::call_batch<runtime::GetOp>(
@@ -148,17 +142,9 @@ Result<CommandReply> Client::execute(Command command, const CommandOptions& opti
   return calls::execute(shared(*this)->context(), std::move(command), options);
 }
 
-Result<Watch> Client::watch(std::string_view key, const WatchOptions& options) {
-  return watch(std::span(&key, 1), options);
-}
-
 Result<Watch> Client::watch(std::string_view key, const WatchOptions& options,
                             WatchCallback callback) {
   return watch(std::span(&key, 1), options, std::move(callback));
-}
-
-Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options) {
-  return watch(keys, options, {});
 }
 
 Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options,

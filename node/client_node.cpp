@@ -30,6 +30,16 @@ std::uint64_t window_of(const Health& health, std::uint64_t full, Now now) {
   return ramp ? ramp_limit(full, health.since(), health.ramp(), now) : full;
 }
 
+std::chrono::nanoseconds connect_timeout(const Health& health, const NodeOptions& options) {
+  const bool first = health.state() == NodeHealth::connecting;
+  return first ? options.first_connect_timeout : options.connect_timeout;
+}
+
+PoolNeeds needs_of(const RequestQueue& queue, const Health& health, const NodeOptions& options) {
+  return {queue.size(), health.usable() && options.role != Role::none,
+          connect_timeout(health, options)};
+}
+
 // Takes a request off its connection, where its place is kept until its reply has passed. Returns
 // what is known about its effect.
 Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now now) {
@@ -308,27 +318,21 @@ SocketLease ClientNode::acquire() {
 
 std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOwner& owner,
                                                           Now now) {
-  return maker_.make(owner, needs().connect_timeout, now);
-}
-
-PoolNeeds ClientNode::needs() const noexcept {
-  const bool first = health_.state() == NodeHealth::connecting;
-  return {queue_.size(), health_.usable() && options_.role != Role::none,
-          first ? options_.first_connect_timeout : options_.connect_timeout};
+  return maker_.make(owner, connect_timeout(health_, options_), now);
 }
 
 void ClientNode::connect(Now now, Deadline stale) {
   if (shut_down_ || options_.role == Role::none || !health_.usable()) return;
   pool_.retire_ready(stale, now);
   if (pool_.any_ready()) return owner_.on_connection_ready(options_.index, now);
-  pool_.open_first(needs(), now);
+  pool_.open_first(needs_of(queue_, health_, options_), now);
   maintain(now);
 }
 
 void ClientNode::maintain(Now now) {
   if (shut_down_) return;
-  Deadline next = std::min({pool_.maintain(needs(), now), health_.poll_deadline(),
-                            prober_.deadline(), certificates_.deadline()});
+  Deadline next = std::min({pool_.maintain(needs_of(queue_, health_, options_), now),
+                            health_.poll_deadline(), prober_.deadline(), certificates_.deadline()});
   if (health_.state() == NodeHealth::recovering && !queue_.empty()) {
     next = std::min(next, now.mono + ramp_step);
   }

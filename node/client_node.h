@@ -144,7 +144,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
 
   // Connections and health.
-  PoolNeeds needs() const noexcept;
   void maintain(Now now);
   void act(Now now);
 

@@ -136,15 +136,14 @@ class SHEAF_API Client {
 
   /// Reads many keys, all nodes in parallel. One entry for each distinct key, in the order in which
   /// each first appears. Not atomic.
+  ///
+  /// `used` are the results of an earlier call, whose memory these results get: where they need no
+  /// more room than those did, in entries, keys and values, nothing is allocated for them. In a
+  /// loop: `results = client.get_many(keys, {}, std::move(results));`. What large values needed
+  /// stays with their entries. No key may be a view of what `used` holds.
   std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
-                                             const BatchOptions& options = {});
-  /// As get_many, into the memory of `used`, the results of an earlier call: where these results
-  /// need no more room than those did, in entries, keys and values, nothing is allocated for them.
-  /// In a loop: `results = client.get_many(keys, {}, std::move(results));`. What large values
-  /// needed stays with their entries. No key may be a view of what `used` holds.
-  std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
-                                             const BatchOptions& options,
-                                             std::vector<KeyResult<GetResult>>&& used);
+                                             const BatchOptions& options = {},
+                                             std::vector<KeyResult<GetResult>>&& used = {});
 
   /// Writes many keys, all nodes in parallel; a key given twice gets its last value.
   std::vector<KeyResult<SetResult>> set_many(std::span<const SetItem> items,
@@ -171,14 +170,15 @@ class SHEAF_API Client {
   /// on each kind of endpoint. Returns at once; a node that is not reached is reported as an event.
   /// A key given twice is watched once. Errors: Outcome::invalid for no key, an empty key or a
   /// queue_limit out of range, Outcome::unsupported where the endpoint does not report changes.
-  Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
-  Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
-  /// The same; the callback receives the events, one after another, on a thread of this watch's own
-  /// or, with an executor or a driver, among the client's other callbacks. Closing the client waits
-  /// for a callback that runs, unless it is called from it; then none comes any more.
-  Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
-                      WatchCallback callback);
-  Result<Watch> watch(std::string_view key, const WatchOptions& options, WatchCallback callback);
+  ///
+  /// With a callback, that receives the events instead of Watch::next: one after another, on a
+  /// thread of this watch's own or, with an executor or a driver, among the client's other
+  /// callbacks. Closing the client waits for a callback that runs, unless it is called from it;
+  /// then none comes any more.
+  Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {},
+                      WatchCallback callback = {});
+  Result<Watch> watch(std::string_view key, const WatchOptions& options = {},
+                      WatchCallback callback = {});
 
   /// The asynchronous forms of these members: sheaf/async.h.
   AsyncClient async() const;

@@ -1,18 +1,11 @@
 """Rules about classes and about the kinds of endpoint. Each takes the files and yields
-"path:line: what is wrong" lines. Exceptions are named one by one and only ever shrink."""
+"path:line: what is wrong" lines."""
 
 import re
 
 from source import PRODUCT, declarations
 
 MAX_MEMBERS = 35
-
-# Classes with more than MAX_MEMBERS member functions, and how many they may have.
-LARGE_CLASSES = {
-    # The facade: one member for each operation.
-    "sheaf::Client": 37,
-    "sheaf::node::ClientNode": 36,
-}
 
 # The table of the kinds of endpoint: the only code that may ask which kind it has.
 KIND_TABLE = re.compile(r"protocol/endpoint_kinds[^/]*")
@@ -60,19 +53,17 @@ def member_functions(files):
                 yield scope + "::" + name, file, item
 
 
-def class_sizes(files, exceptions=None):
+def class_sizes(files):
     """A class has at most 35 member functions."""
-    exceptions = LARGE_CLASSES if exceptions is None else exceptions
     count, first = {}, {}
     for name, file, item in member_functions(files):
         if item.in_class:
             count[name] = count.get(name, 0) + 1
             first.setdefault(name, "%s:%d: " % (file.path, item.first))
     for name in (n for n in count if not n.endswith("::")):  # those of unnamed structs
-        limit = exceptions.get(name, MAX_MEMBERS)
-        if count[name] > limit:
+        if count[name] > MAX_MEMBERS:
             yield first[name] + "%s has %d member functions; at most %d are allowed" % (
-                name, count[name], limit)
+                name, count[name], MAX_MEMBERS)
 
 
 def class_files(files):

@@ -348,12 +348,6 @@ class Classes(unittest.TestCase):
             self.assertTrue(run(classes.class_sizes, "node/a.h", bad), head)
             self.assertFalse(run(classes.class_sizes, "tests/node/a.h", bad), head)
 
-    def test_a_large_class_that_is_named(self):
-        text = "class A {\n" + "void f();\n" * 40 + "};\n"
-        found = list(classes.class_sizes(tree(**{"node/a.h": text}), {"A": 40}))
-        self.assertEqual(found, [])
-        self.assertTrue(list(classes.class_sizes(tree(**{"node/a.h": text}), {"A": 39})))
-
     def test_booleans_of_a_class(self):
         start = "namespace sheaf::node {\nclass A {\n  Phase phase_ = Phase::idle;\n"
         four = "  bool a_ = false;\n  mutable bool b_{false};\n  bool c_ = false, d_ = false;\n"
