@@ -1,8 +1,5 @@
-# The `sheaf` program: its pure parts as unit tests, the built program end to end, the samples.
+# The `sheaf` program, end to end, and the samples. The tests of its pure parts are in test_pure.
 if(TARGET sheaf_cli)
-  sheaf_test(cli LIBS sheaf_cli_parts)
-  target_compile_definitions(test_cli PRIVATE "SHEAF_TEST_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
-
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
     set(cli_modules test_metrics test_one_process test_terminal)

@@ -62,7 +62,7 @@ SUITES = [
     ("memcached", "program", r"cli\.(test_load|test_memcached|test_memcached_locks|test_migrate)$"),
     ("Mosquitto", "contract", r"contract\..*(/Brokers|WatchBroker)"),
     ("Mosquitto", "plugin", r"plugin\."),
-    ("Mosquitto", "durable", r"durable\..*Broker"),
+    ("Mosquitto", "durable", r"live\.Broker(Data|Kills)"),
     ("Mosquitto", "rights", r"(live|live_tls)\..*Rights"),
     ("Mosquitto", "samples", r"(samples\.[A-Z]|deploy$)"),
     ("Mosquitto", "live", r"(live|live_tls)\..*(Broker|Tokens)"),

@@ -28,14 +28,14 @@ target_link_libraries(sheaf_planted_statestore PRIVATE sheaf_store_durable sheaf
                       sheaf_store_engine sheaf_flags)
 target_include_directories(sheaf_planted_statestore SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
 
-sheaf_test(store_plugin DIR store/plugin LAYERS protocol)
-target_include_directories(test_store_plugin SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
-set_target_properties(test_store_plugin PROPERTIES ENABLE_EXPORTS ON)
-target_link_libraries(test_store_plugin PRIVATE ${CMAKE_DL_LIBS})
-target_compile_definitions(test_store_plugin PRIVATE
+# The plugin takes the functions of a model of a broker from the program.
+target_include_directories(test_pure SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
+set_target_properties(test_pure PROPERTIES ENABLE_EXPORTS ON)
+target_link_libraries(test_pure PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(test_pure PRIVATE
   "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\""
   "SHEAF_TEST_PLANTED_PLUGIN=\"$<TARGET_FILE:sheaf_planted_statestore>\"")
-add_dependencies(test_store_plugin sheaf_statestore sheaf_planted_statestore)
+add_dependencies(test_pure sheaf_statestore sheaf_planted_statestore)
 
 # Each supported release must export what the plugin takes from a broker.
 find_package(Python3 3.9 COMPONENTS Interpreter)
