@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -23,6 +24,15 @@ namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
+
+// The kernel may end the wait early (EINTR), even in a program without signal handlers.
+int wait_for_event(int loop, epoll_event& event) {
+  int count = 0;
+  do {
+    count = epoll_wait(loop, &event, 1, 30'000);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
 
 bool readable(const Driver& driver, int milliseconds = 0) {
   pollfd wanted{.fd = driver.descriptor(), .events = POLLIN, .revents = 0};
@@ -88,7 +98,7 @@ TEST(DriverExecutor, AnEpollLoopRunsTheCallbacksOfItsClients) {
   }
   while (left > 0) {
     epoll_event event{};
-    ASSERT_EQ(epoll_wait(loop, &event, 1, 30'000), 1);
+    ASSERT_EQ(wait_for_event(loop, event), 1);
     static_cast<Driver*>(event.data.ptr)->poll();
   }
   one.reset();
