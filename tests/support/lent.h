@@ -16,6 +16,7 @@
 
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -59,13 +60,12 @@ class Lender final : public testing::Environment {
   }
 
   std::unique_ptr<Server> take(const Options& options) {
-    for (;;) {
-      std::unique_ptr<Server> server = idle(options);
-      server->wait_until_left();
-      const bool as_new = forget(server->process);
-      server->wait_until_left();
-      if (as_new) return server;
+    while (std::unique_ptr<Server> server = idle(options)) {
+      if (make_new(*server)) return server;
     }
+    auto server = std::make_unique<Server>(options);
+    if (!make_new(*server)) throw std::runtime_error("a server cannot forget");
+    return server;
   }
   void take_back(std::unique_ptr<Server> server) {
     if (server->process.responsive()) idle_.push_back(std::move(server));
@@ -76,7 +76,7 @@ class Lender final : public testing::Environment {
   }
 
  private:
-  // One that is idle, or a new one.
+  // Null if none is.
   std::unique_ptr<Server> idle(const Options& options) {
     for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
       if ((*at)->options != options) continue;
@@ -84,7 +84,13 @@ class Lender final : public testing::Environment {
       idle_.erase(std::next(at).base());
       return found;
     }
-    return std::make_unique<Server>(options);
+    return nullptr;
+  }
+  static bool make_new(Server& server) {
+    server.wait_until_left();
+    const bool as_new = forget(server.process);
+    server.wait_until_left();
+    return as_new;
   }
   static bool forget(Process& process) {
     if constexpr (requires { process.forget(); }) {
