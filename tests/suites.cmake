@@ -1,12 +1,13 @@
 # The one table that says which tests run where, and how.
 #
 #   what     a test program, test_WHAT, or a part of one, WHAT.PART
-#   tests    GoogleTest's filter; `kind`: the contract on the kind of endpoint PART; `cluster`:
-#            the contract on a cluster of the software that PART ends with; `rest`: the tests
-#            that no other part of the program has; `-`: not a test program, and WHAT is a
-#            regular expression for names of tests
+#   tests    GoogleTest's filter (tests after its "-" must be in another part); `kind`: the contract
+#            on the kind of endpoint PART; `cluster`: the contract on a cluster of the software that
+#            PART ends with; `rest`: the tests that no other part of the program has; `-`: not a
+#            test program, and WHAT is a regular expression for names of tests
 #   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan
-#   shards   the number of processes that share the tests of a program
+#   shards   the number of processes that share the tests of a program. Servers are lent within a
+#            process (support/lent.h), so tests of one kind of server are one part, not shards.
 #   seconds  the approximate time of one of them: long ones start first
 #   with     environment variables
 #
@@ -28,10 +29,10 @@ set(SHEAF_SUITES
   "contract.plain                      rest           quick,asan,tsan 2 20"
   "contract.Embedded                   kind           quick,asan,tsan 2 30"
   "contract.EmbeddedPageSpelling       kind           all             2 30"
-  "contract.Brokers                    kind           quick           4 30"
+  "contract.Brokers                    kind           quick           1 50"
   "contract.BrokersPageSpelling        kind           all             4 30"
   "contract.BrokersOverTls             kind           all,asan        4 40"
-  "contract.MemcachedMeta              kind           quick,asan,tsan 4 30"
+  "contract.MemcachedMeta              kind           quick,asan,tsan 2 30"
   "contract.MemcachedBinary            kind           all,asan        4 30"
   "contract.MemcachedOverTls           kind           all             4 40"
   "contract.RedisServers               kind           all,asan,tsan   4 30"
@@ -43,7 +44,7 @@ set(SHEAF_SUITES
   "contract.on_a_cluster_of_valkey     cluster        all             1 80"
   "contract.on_valkey  */ValkeyServers:*/ValkeyServersW*  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
 
-  "plugin                              *              quick,asan      2 30"
+  "plugin                              *              quick,asan      1 20"
   "memcached                           *              quick,asan      1 20"
   "resp.garnet                         Garnet*        all             1 20"
   "resp.redis                          rest           quick,asan      1 20"
@@ -57,9 +58,15 @@ set(SHEAF_SUITES
   "live.rotations                      Rotation.OfA*:Tokens.Twenty* all,tsan 1 40"
   "live.durable            BrokerData.*:BrokerKills.*:EmbeddedData.*  quick,asan  2 30"
   "live.canary                         *Canary.*      quick           1 20"
-  "live.others                         rest           quick,asan,tsan 4 60"
+  "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
+  "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:*NamedNodes*:\
+MovingCache*:LentPaths*:ServersChange*-*OverTls:*Canary.*               quick,asan,tsan 1 120"
+  "live.on_redis  Redis*:*/Redis:*/RedisServers:LentRedis*:Credentials*:Rotation.A*:LoginRenewal*\
+-*Canary.*                                                              quick,asan,tsan 1 120"
+  "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
-  "live_tls.others                     rest           quick,asan,tsan 2 30"
+  "live_tls.refused  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis* all,asan,tsan 1 20"
+  "live_tls.others                     rest           quick,asan,tsan 1 30"
   "migration                           *              all,asan,tsan   1 60"
   "samples                             *              quick,asan      1 30"
 
@@ -135,6 +142,7 @@ function(sheaf_add_suites program)
       list(APPEND found "${line}")
       # The same tests run again on other software.
       if(NOT suite_tests STREQUAL "rest" AND NOT suite_with MATCHES "SHEAF_TEST_SOFTWARE")
+        string(REGEX REPLACE "-.*" "" suite_tests "${suite_tests}")
         string(APPEND others ":${suite_tests}")
       endif()
     endif()

@@ -1,20 +1,15 @@
 #include "tests/contract/endpoints.h"
 
 #include <atomic>
-#include <map>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
-#include "tests/support/wait_for_condition.h"
-#include "tests/support/wire.h"
+#include "tests/support/lent.h"
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
 #endif
 #ifdef SHEAF_TEST_TLS
 #include "tests/support/tls/server_options.h"
-#include "tests/support/tls/tls_wire.h"
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/support/memcached_process.h"
@@ -53,86 +48,25 @@ struct ServerKind {
   std::string query{};  // further options of the URI: "&routing=ring"
 };
 
-// Empties a server for the next test.
-template <class Server>
-void empty(Server& server, bool tls) {
-#ifdef SHEAF_TEST_BROKERS
-  if constexpr (std::is_same_v<Server, BrokerProcess>) return server.forget();
-#endif
-  std::string_view command = "flush_all\r\n";
-  std::string_view answer = "OK\r\n";
-#ifdef SHEAF_TEST_REDIS_SERVERS
-  if constexpr (std::is_same_v<Server, RedisProcess>) {
-    command = "*1\r\n$8\r\nFLUSHALL\r\n";
-    answer = "+OK\r\n";
-  }
-#endif
-  std::unique_ptr<Wire> wire;
-#ifdef SHEAF_TEST_TLS
-  if (tls) wire = connect_tls(server.port(), {.paths = Credentials::shared().client()});
-#endif
-  if (!tls) wire = connect_tcp(server.port());
-  wire->send(command);
-  if (wire->receive(std::chrono::minutes(1)) != answer) {
-    throw std::runtime_error("a server was not emptied");
-  }
-}
-
-// They outlive the test: the next one of the process gets them empty.
 template <class Server, class Options>
 class Servers final : public Endpoint {
  public:
   explicit Servers(const ServerKind<Server, Options>& kind) : kind_(kind) {
-    const bool tls = kind.query.find("tls_ca=") != std::string::npos;
-    if (idle().empty()) {
-      for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Listening>(kind.options));
-    } else {
-      servers_ = std::move(idle().back());
-      idle().pop_back();
-      for (const auto& server : servers_) {
-        server->wait_until_left();
-        empty(server->process, tls);
-      }
-    }
+    for (int i = 0; i < 3; ++i) servers_.emplace_back(kind.options);
   }
-  ~Servers() override { idle().push_back(std::move(servers_)); }
-  Servers(const Servers&) = delete;
-  Servers& operator=(const Servers&) = delete;
 
   std::string uri() const override {
     std::string uri = kind_.scheme + "://";
     for (const auto& server : servers_) {
       if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(server->process.port());
+      uri += "127.0.0.1:" + std::to_string(server->port());
     }
     return uri + "?connect_timeout=5s" + kind_.query + patient;
   }
 
  private:
-  struct Listening {
-    explicit Listening(const Options& options) : process(options) {
-      wait_for_condition("nobody is connected", [&] { return !has_connections(process.port()); });
-      sockets = process.sockets();
-    }
-    // Then the server has read all that its clients have sent.
-    void wait_until_left() const {
-      wait_for_condition("the server has closed all connections",
-                         [&] { return process.sockets() <= sockets; });
-    }
-
-    Server process;
-    std::size_t sockets;  // without connections
-  };
-  using Three = std::vector<std::unique_ptr<Listening>>;
-
-  // Those of the same kind that no test uses. A test may use more than three servers.
-  std::vector<Three>& idle() {
-    static std::map<std::string, std::vector<Three>> all;
-    return all[kind_.name];
-  }
-
   ServerKind<Server, Options> kind_;
-  Three servers_;
+  std::vector<Lent<Server>> servers_;
 };
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
@@ -190,7 +124,6 @@ std::vector<EndpointFactory> endpoint_factories() {
 #ifdef SHEAF_TEST_BROKERS
   using Kind = ServerKind<BrokerProcess, BrokerOptions>;
   BrokerOptions options;
-  options.forgets = true;
   options.plugin_options = {{"spelling", "sdk"}};
   all.push_back(factory(Kind{"Brokers", "mqtt", options}));
   options.plugin_options = {{"spelling", "page"}};
@@ -208,9 +141,7 @@ std::vector<EndpointFactory> memcached_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
   using Kind = ServerKind<MemcachedProcess, MemcachedOptions>;
-  // What was flushed is freed late, and memory does not move to items of another size at once.
   MemcachedOptions options;
-  options.arguments = {"-m", "1024"};
   Limits limits{.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = std::chrono::seconds(1)};
   all.push_back(factory(Kind{"MemcachedMeta", "memcached", options, "&protocol=meta"}, limits));
 #ifdef SHEAF_TEST_TLS

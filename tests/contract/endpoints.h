@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the contract suite runs. An endpoint is empty when a test gets it. Servers live as long as
-// the process: starting three for each of some 250 tests would take longer than the tests.
+// Where the contract suite runs. An endpoint is empty when a test gets it; its servers are lent
+// (tests/support/lent.h).
 
 #include <gtest/gtest.h>
 

@@ -17,6 +17,7 @@
 #include "tests/contract/endpoints.h"
 #include "tests/contract/stop_forms.h"
 #include "tests/support/deaf_server.h"
+#include "tests/support/lent.h"
 #include "tests/support/sanitized.h"
 
 #ifdef SHEAF_TEST_BROKERS
@@ -290,13 +291,13 @@ struct RealServer final : Server {
   RealServer(std::string before, std::string after)
       : scheme(std::move(before)), rest(std::move(after)) {}
   std::string uri() const override {
-    return scheme + "127.0.0.1:" + std::to_string(process.port()) + rest;
+    return scheme + "127.0.0.1:" + std::to_string(process->port()) + rest;
   }
-  void stop() override { process.stop(); }
-  void resume() override { process.resume(); }
+  void stop() override { process.to_break().stop(); }
+  void resume() override { process.to_break().resume(); }
   std::string scheme;
   std::string rest;
-  Process process;
+  test::Lent<Process> process;
 };
 
 struct ServerKind {

@@ -22,6 +22,7 @@
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 #endif
 
 namespace sheaf {
@@ -514,15 +515,15 @@ class WatchBroker : public testing::Test {
 };
 
 TEST_F(WatchBroker, ARestartIsAGapWithItsTimeAndWhatIsThereNow) {
-  test::BrokerProcess broker;
-  Client client = test::open(uri(broker));
+  test::Lent<test::BrokerProcess> broker;
+  Client client = test::open(uri(*broker));
   client.set("k", "1").value();
   Watch watch = client.watch("k").value();
   EXPECT_EQ(next(watch).value, "1");
   const auto killed = std::chrono::system_clock::now();
-  broker.kill();
-  broker.restart();
-  Client other = test::open(uri(broker));
+  broker.to_break().kill();
+  broker.to_break().restart();
+  Client other = test::open(uri(*broker));
   other.set("k", "2").value();
   const WatchEvent gap = next_of(watch, Kind::gap);
   EXPECT_LE(gap.from, killed);
@@ -535,15 +536,15 @@ TEST_F(WatchBroker, ARestartIsAGapWithItsTimeAndWhatIsThereNow) {
 }
 
 TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndReportedWhenItGoesOn) {
-  test::BrokerProcess broker;
-  Client client = test::open(uri(broker));
+  test::Lent<test::BrokerProcess> broker;
+  Client client = test::open(uri(*broker));
   Watch watch = client.watch("k").value();
   EXPECT_EQ(next(watch).kind, Kind::current);
-  broker.stop();
+  broker.to_break().stop();
   const auto stopped = std::chrono::system_clock::now();
   // The line gives up on its own, and reports when it cannot come back.
   EXPECT_EQ(next_of(watch, Kind::failed).key, "k");
-  broker.resume();
+  broker.to_break().resume();
   const WatchEvent gap = next_of(watch, Kind::gap);
   EXPECT_LE(gap.from, stopped);
   EXPECT_GE(gap.until, stopped + 1s);
@@ -552,19 +553,19 @@ TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndReportedWhenItGoesOn) {
 }
 
 TEST_F(WatchBroker, AThousandKeysShareOneConnection) {
-  test::BrokerProcess broker;
-  Client client = test::open(uri(broker));
+  test::Lent<test::BrokerProcess> broker;
+  Client client = test::open(uri(*broker));
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("many/" + std::to_string(i));
   client.get(names[0]).value();
-  const std::size_t before = connections(broker);
+  const std::size_t before = connections(*broker);
   const Keys keys(names.begin(), names.end());
   Watch watch = client.watch(keys, {.queue_limit = 5'000}).value();
   std::vector<Watch> more;
   for (const auto& name : names) more.push_back(client.watch(name).value());
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(next(watch).kind, Kind::current);
   for (auto& one : more) EXPECT_EQ(next(one).kind, Kind::current);
-  EXPECT_EQ(connections(broker) - before, 1U);
+  EXPECT_EQ(connections(*broker) - before, 1U);
   std::vector<SetItem> items;
   for (const auto& name : names) items.push_back({name, name});
   for (const auto& stored : client.set_many(items, {.timeout = 20s})) stored.result.value();
@@ -578,16 +579,16 @@ TEST_F(WatchBroker, AThousandKeysShareOneConnection) {
 }
 
 TEST_F(WatchBroker, ABrokerThatIsNotThereIsReportedAndFoundWhenItComes) {
-  test::BrokerProcess broker;
-  const std::string address = uri(broker);
-  broker.kill();
+  test::Lent<test::BrokerProcess> broker;
+  const std::string address = uri(*broker);
+  broker.to_break().kill();
   Client client = test::open(address);
   Watch watch = client.watch("k").value();
   const WatchEvent failed = next(watch);
   EXPECT_EQ(failed.kind, Kind::failed);
   ASSERT_TRUE(failed.error.has_value());
   EXPECT_EQ("mqtt://" + failed.error->node, address);
-  broker.restart();
+  broker.to_break().restart();
   EXPECT_EQ(next_of(watch, Kind::current).value, std::nullopt);
 }
 #endif

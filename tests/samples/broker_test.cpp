@@ -38,8 +38,14 @@ void expect_value(Client& client, std::string_view key, std::string_view value) 
   EXPECT_EQ((*got)->data, value);
 }
 
+// One broker for tests that depend on no key and change no file.
+const ShippedBroker& shared_broker() {
+  static const ShippedBroker broker;
+  return broker;
+}
+
 TEST(MosquittoSample, AClientWithACertificateWorksWithinItsRights) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = shared_broker();
   Client press = broker.open("press");
   Client planner = broker.open("planner");
   auto watch = planner.watch("line4/speed");
@@ -60,7 +66,7 @@ TEST(MosquittoSample, AClientWithACertificateWorksWithinItsRights) {
 }
 
 TEST(MosquittoSample, WhatTheRightsDoNotGiveIsRefused) {
-  ShippedBroker broker;
+  const ShippedBroker& broker = shared_broker();
   Client press = broker.open("press");
   Client planner = broker.open("planner");
   Client stranger = broker.open("stranger");  // has a certificate, but no entry in the file
@@ -76,7 +82,7 @@ TEST(MosquittoSample, WhatTheRightsDoNotGiveIsRefused) {
 }
 
 TEST(MosquittoSample, NobodyGetsInWithoutACertificateOfItsAuthority) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = shared_broker();
   TlsPaths none = Credentials::shared().client();
   none.certificate.clear();
   auto without = Client::open(broker.uri(none)).value();
@@ -155,7 +161,7 @@ TEST(MosquittoSample, ANotificationForgedByAWillDoesNotArrive) {
 }
 
 TEST(MosquittoSample, OtherTopicsAreNeitherWrittenNorRead) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = shared_broker();
   MqttClient press(broker.port(), broker.raw("press"));
   for (const char* filter : {"#", "$SYS/#", "$sheaf/#", "statestore/#"}) press.subscribe(filter);
   MqttClient planner(broker.port(), broker.raw("planner"));
@@ -182,7 +188,7 @@ TEST(MosquittoSample, OtherTopicsAreNeitherWrittenNorRead) {
 }
 
 TEST(MosquittoSample, NothingIsRetained) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = shared_broker();
   MqttClient press(broker.port(), broker.raw("press"));
   Outgoing message;
   message.topic = store_request;

@@ -219,9 +219,10 @@ void BrokerProcess::wait_for_answer() const {
                      [&] { return !wire->receive(std::chrono::milliseconds(100)); });
 }
 
-void BrokerProcess::forget() const {
+std::string BrokerProcess::forget() {
   if (!options_.forgets) throw std::logic_error("this broker keeps its store");
   reload("forgetting: empty\n");
+  return begin_log_after("forgetting: the old store has ended\n");
 }
 
 void BrokerProcess::restart() {

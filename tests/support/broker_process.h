@@ -31,18 +31,26 @@ struct BrokerOptions {
   // not wait for a CONNACK.
   std::string tls;
   // Makes all of mosquitto.conf for a port, instead of the other members. The start then does not
-  // wait for a CONNACK.
-  std::function<std::string(std::uint16_t port)> whole;
+  // wait for a CONNACK. Two functions count as different.
+  struct Whole : std::function<std::string(std::uint16_t port)> {
+    using function::function;
+    bool operator==(const Whole& other) const { return !*this && !other; }
+  };
+  Whole whole;
   unsigned listeners = 1;
   bool per_listener_settings = false;
   bool plugin = true;    // false: a stock broker
   bool forgets = false;  // forget() can be called
   bool sink = true;      // the bridge that never connects; without it requests get PUBACK 0x10
   bool nodelay = true;   // set_tcp_nodelay
+
+  bool operator==(const BrokerOptions&) const = default;
 };
 
 class BrokerProcess : public ServerProcess {
  public:
+  using Options = BrokerOptions;
+
   // Starts the broker and returns when it answers CONNECT. Throws std::runtime_error with the
   // broker's log if it does not start.
   explicit BrokerProcess(BrokerOptions options = {});
@@ -53,8 +61,10 @@ class BrokerProcess : public ServerProcess {
   void hang_up() const;  // SIGHUP: mosquitto reads its configuration again
   // SIGHUP; returns when the broker has logged `logged` once more and can hear the next SIGHUP.
   void reload(std::string_view logged) const;
-  void forget() const;  // returns when the store is empty, as after a restart
-  void restart();       // after kill() or terminate(): the same ports and options
+  // Returns when the store is empty, as after a restart. The log begins again when the old store
+  // has ended; returns what was logged until then. Sessions and retained messages stay.
+  std::string forget();
+  void restart();  // after kill() or terminate(): the same ports and options
 
   // Starts the broker with a configuration it must refuse; returns its log.
   static std::string failing_start(const BrokerOptions& options);

@@ -9,9 +9,55 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/wait_for_condition.h"
+
 // Set by CMake: SHEAF_TEST_MEMCACHED, SHEAF_TEST_SASLPASSWD.
 
 namespace sheaf::test {
+namespace {
+
+// The answer to a command in text, which ends with `end`.
+std::string ask(Wire& wire, const std::string& command, std::string_view end = "\r\n") {
+  wire.send(command);
+  std::string answer;
+  while (!answer.ends_with(end)) {
+    const auto more = wire.receive(std::chrono::minutes(1));
+    if (!more || more->empty()) throw std::runtime_error("no answer to " + command);
+    answer += *more;
+  }
+  return answer;
+}
+
+void expect(Wire& wire, const std::string& command, const std::string& wanted) {
+  const std::string answer = ask(wire, command + "\r\n");
+  if (answer != wanted + "\r\n") throw std::runtime_error(command + ": " + answer);
+}
+
+// Sends a request of the binary protocol, which must succeed.
+void expect_done(Wire& wire, char opcode, const std::string& key = {},
+                 const std::string& value = {}) {
+  constexpr std::size_t header = 24;
+  std::string request(header, '\0');
+  request[0] = '\x80';
+  request[1] = opcode;
+  request[3] = static_cast<char>(key.size());
+  request[11] = static_cast<char>(key.size() + value.size());
+  wire.send(request + key + value);
+  std::string answer;
+  while (answer.size() < header ||
+         answer.size() < header + static_cast<unsigned char>(answer[11])) {
+    const auto more = wire.receive(std::chrono::minutes(1));
+    if (!more || more->empty()) throw std::runtime_error("no answer to a binary request");
+    answer += *more;
+  }
+  if (answer[6] != 0 || answer[7] != 0) throw std::runtime_error(answer.substr(header));
+}
+
+constexpr char flush_request = 0x08;
+constexpr char stat_request = 0x10;
+constexpr char login_request = 0x21;
+
+}  // namespace
 
 MemcachedProcess::MemcachedProcess(MemcachedOptions options)
     : ServerProcess("memcached"), options_(std::move(options)), port_(options_.port) {
@@ -50,6 +96,8 @@ bool MemcachedProcess::launch() {
   } else {
     add({"-l", options_.address, "-U", "0", "-p", port});
   }
+  // What was flushed is freed late, and memory does not move to items of another size at once.
+  add({"-m", "1024"});
   if (::geteuid() == 0) add({"-u", "root"});
   if (options_.log_in == MemcachedOptions::LogIn::sasl) add({"-S"});
   if (options_.log_in == MemcachedOptions::LogIn::text) add({"-Y", (folder() / "users").string()});
@@ -89,6 +137,35 @@ void MemcachedProcess::restart() {
   expect_ended();
   // An outgoing connection of another process may hold the port for a moment.
   start([this] { return launch(); }, [] {});
+}
+
+bool MemcachedProcess::only_binary() const {
+  return options_.log_in == MemcachedOptions::LogIn::sasl || options_.has("binary");
+}
+
+// Flushed items are counted until a crawler has been there, which may be busy.
+bool MemcachedProcess::forget(Wire& wire) const {
+  const std::string name = options_.users.empty() ? "" : options_.users.front().first;
+  const std::string password = options_.users.empty() ? "" : options_.users.front().second;
+  if (only_binary()) {
+    if (!name.empty()) {
+      expect_done(wire, login_request, "PLAIN", '\0' + name + '\0' + password);
+    }
+    expect_done(wire, flush_request);
+    expect_done(wire, stat_request, "reset");
+    return true;
+  }
+  if (options_.log_in == MemcachedOptions::LogIn::text) {
+    const std::string login = name + ' ' + password;
+    expect(wire, "set auth 0 0 " + std::to_string(login.size()) + "\r\n" + login, "STORED");
+  }
+  wait_for_condition("the server is empty", [&] {
+    expect(wire, "flush_all", "OK");
+    ask(wire, "lru_crawler crawl all\r\n");
+    return ask(wire, "stats\r\n", "END\r\n").contains("STAT curr_items 0\r\n");
+  });
+  expect(wire, "stats reset", "RESET");
+  return true;
 }
 
 }  // namespace sheaf::test

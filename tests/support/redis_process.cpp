@@ -1,6 +1,7 @@
 #include "tests/support/redis_process.h"
 
 #include <fstream>
+#include <stdexcept>
 
 namespace sheaf::test {
 
@@ -57,6 +58,31 @@ void RedisProcess::write_configuration() const {
   for (const std::string& line : tls_beside_) out << line << '\n';
   for (const std::string& line : lines_) out << line << '\n';
   if (!out.flush()) fail("its redis.conf cannot be written");
+}
+
+bool RedisProcess::forget(Wire& wire) {
+  std::string commands;
+  if (!options().password.empty()) {
+    const std::string name = options().user.empty() ? "default" : options().user;
+    commands = "AUTH " + name + ' ' + options().password + "\r\n";
+  }
+  commands +=
+      "CLIENT UNPAUSE\r\nFLUSHALL\r\nSCRIPT FLUSH\r\nFUNCTION FLUSH\r\nACL LOG RESET\r\n"
+      "SLOWLOG RESET\r\nCONFIG RESETSTAT\r\n";
+  std::string done;
+  for (const char c : commands) done += c == '\n' ? "+OK\r\n" : "";
+  wire.send(commands + "ACL LIST\r\nCONFIG GET *\r\nECHO the-end\r\n");
+  std::string answers;
+  while (!answers.ends_with("the-end\r\n")) {
+    const auto more = wire.receive(std::chrono::minutes(1));
+    if (!more || more->empty()) return false;
+    answers += *more;
+    if (!answers.starts_with(std::string_view(done).substr(0, answers.size()))) return false;
+  }
+  const std::string settings = answers.substr(done.size());
+  if (settings_.empty()) settings_ = settings;
+  begin_log();
+  return settings == settings_;
 }
 
 }  // namespace sheaf::test

@@ -87,33 +87,35 @@ Words slot_ranges(const Words& state, std::span<const std::uint16_t> slots) {
 }  // namespace
 
 RespCluster::RespCluster(RespClusterOptions options) : options_(std::move(options)) {
-  options_.server.cluster = true;
   launch();
   form();
-  send_node_timeout(options_.node_timeout);
 }
 
 void RespCluster::launch() {
   const std::size_t count = options_.primaries * (1 + options_.replicas);
+  RespProcessOptions each = options_.server;
+  each.cluster = true;
   while (servers_.size() < count) {
     auto server = std::make_unique<Server>();
     if (!is_garnet()) {
       RedisOptions redis;
-      static_cast<RespProcessOptions&>(redis) = options_.server;
+      static_cast<RespProcessOptions&>(redis) = each;
       redis.software = options_.software;
       redis.lines = options_.lines;
       redis.tls_beside = options_.tls;
       server->process = std::make_unique<RedisProcess>(redis);
     } else {
-      server->process = std::make_unique<GarnetProcess>(options_.server);
+      server->process = std::make_unique<GarnetProcess>(each);
     }
     servers_.push_back(std::move(server));
-    const KeptReply id = ask(servers_.size() - 1, {"CLUSTER", "MYID"});
-    servers_.back()->id = id.root().text();
+    servers_.back()->configuration = configuration(servers_.size() - 1);
   }
 }
 
-void RespCluster::form() const {
+void RespCluster::form() {
+  for (std::size_t i = 0; i < size(); ++i) {
+    servers_[i]->id = ask(i, {"CLUSTER", "MYID"}).root().text();
+  }
   cli::ClusterPlan plan{.servers = {}, .primaries = options_.primaries};
   std::vector<cli::BlockingConnection> connections;
   for (const auto& server : servers_) {
@@ -134,10 +136,54 @@ void RespCluster::form() const {
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(error.what() + (" " + forming.refusal()));
   }
+  set_node_timeout(options_.node_timeout);
+}
+
+std::map<std::string, std::string> RespCluster::configuration(std::size_t index) {
+  std::map<std::string, std::string> all;
+  if (is_garnet()) return all;
+  const KeptReply reply = ask(index, {"CONFIG", "GET", "*"});
+  std::string name;
+  bool is_name = false;
+  for (const auto text : reply.root()) {
+    is_name = !is_name;
+    if (is_name) {
+      name = text.text();
+    } else {
+      all[name] = text.text();
+    }
+  }
+  for (const char* const of_the_cluster : {"replicaof", "slaveof"}) all.erase(of_the_cluster);
+  return all;
+}
+
+void RespCluster::form_again() {
+  for (std::size_t i = 0; i < size(); ++i) {
+    servers_[i]->connection.reset();
+    server(i).running() ? server(i).resume() : restart(i);
+  }
+  for (std::size_t i = 0; i < size(); ++i) empty(i);
+  form();
+}
+
+// Leaves the cluster, too. A replica refuses FLUSHALL, and loses its keys when it leaves. A server
+// that has left ignores the others, who still know its address.
+void RespCluster::empty(std::size_t index) {
+  ask(index, {"CLIENT", "UNPAUSE"});
+  ask(index, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  ask(index, {"FLUSHALL"});
+  for (const Words& command : {Words{"CLUSTER", "RESET", "HARD"}, Words{"SCRIPT", "FLUSH"},
+                               Words{"ACL", "LOG", "RESET"}, Words{"CONFIG", "RESETSTAT"}}) {
+    expect_ok(index, command);
+  }
+  for (const auto& [name, value] : configuration(index)) {
+    const std::string& wanted = servers_[index]->configuration[name];
+    if (value != wanted) expect_ok(index, {"CONFIG", "SET", name, wanted});
+  }
 }
 
 void RespCluster::set_node_timeout(std::chrono::milliseconds timeout) {
-  options_.node_timeout = timeout;
+  node_timeout_ = timeout;
   send_node_timeout(timeout);
 }
 
@@ -151,7 +197,7 @@ void RespCluster::send_node_timeout(std::chrono::milliseconds timeout) {
 // ---- asking
 
 bool RespCluster::answers(std::size_t index) const {
-  return servers_.at(index)->process->running() && !servers_.at(index)->stopped;
+  return servers_.at(index)->process->responsive();
 }
 
 RespConnection RespCluster::connect(std::size_t index) const {
@@ -426,29 +472,25 @@ void RespCluster::fail_over(std::size_t replica, std::string_view how) {
     }
     return false;
   });
-  send_node_timeout(options_.node_timeout);
+  send_node_timeout(node_timeout_);
 }
 
-void RespCluster::stop(std::size_t index) {
-  server(index).stop();
-  servers_[index]->stopped = true;
-}
+void RespCluster::stop(std::size_t index) { server(index).stop(); }
 
 void RespCluster::resume(std::size_t index) {
   server(index).resume();
-  servers_[index]->stopped = false;
-  send_node_timeout(options_.node_timeout);
+  send_node_timeout(node_timeout_);
 }
 
 void RespCluster::kill(std::size_t index) {
   servers_.at(index)->connection.reset();
-  servers_[index]->stopped = false;
   server(index).kill();
 }
 
 void RespCluster::bring_back(std::size_t index, void (RespProcess::*way)()) {
   (server(index).*way)();
-  send_node_timeout(options_.node_timeout);
+  servers_[index]->configuration = configuration(index);
+  send_node_timeout(node_timeout_);
 }
 
 }  // namespace sheaf::test

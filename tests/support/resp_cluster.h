@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ struct RespClusterOptions {
   // How long a server may not answer before it counts as gone, once the cluster is formed. The
   // default is so long that a slow machine does not trigger it.
   std::chrono::milliseconds node_timeout{20'000};
+
+  bool operator==(const RespClusterOptions&) const = default;
 };
 
 class RespCluster {
@@ -44,6 +47,11 @@ class RespCluster {
   enum class Form : std::uint8_t { nodes, shards, slots };
 
   explicit RespCluster(RespClusterOptions options = {});
+
+  const RespClusterOptions& options() const { return options_; }
+  // Makes it as after the constructor, except for ports: killed and stopped servers run again, in
+  // their configuration, and form an empty cluster. Not for Garnet, nor if users were changed.
+  void form_again();
 
   // The primaries come first, then the replicas: server i replicates i % primaries.
   std::size_t size() const { return servers_.size(); }
@@ -106,7 +114,7 @@ class RespCluster {
   // Makes a replica the primary; returns when the change is complete. `how`: FORCE, TAKEOVER or
   // nothing. A Garnet under load needs FORCE or TAKEOVER.
   void fail_over(std::size_t replica, std::string_view how = {});
-  std::chrono::milliseconds node_timeout() const { return options_.node_timeout; }
+  std::chrono::milliseconds node_timeout() const { return node_timeout_; }
   // Sets it on all servers that answer. Does nothing for Garnet.
   void set_node_timeout(std::chrono::milliseconds timeout);
   void stop(std::size_t index);    // SIGSTOP
@@ -121,11 +129,13 @@ class RespCluster {
     std::unique_ptr<RespProcess> process;
     std::unique_ptr<RespConnection> connection;
     std::string id;
-    bool stopped = false;
+    std::map<std::string, std::string> configuration;  // as its start has made it
   };
 
   void launch();
-  void form() const;
+  void form();
+  std::map<std::string, std::string> configuration(std::size_t index);
+  void empty(std::size_t index);
   void send_node_timeout(std::chrono::milliseconds timeout);
   void bring_back(std::size_t index, void (RespProcess::*way)());
   RespConnection& connection(std::size_t index);
@@ -142,6 +152,7 @@ class RespCluster {
                         const std::vector<protocol::resp::TopologyView>& all);
 
   RespClusterOptions options_;
+  std::chrono::milliseconds node_timeout_;
   std::vector<std::unique_ptr<Server>> servers_;
   std::uint64_t asked_ = 0;
 };

@@ -23,6 +23,8 @@ struct RespProcessOptions {
   std::string password;
   bool persistent = false;             // data outlives a restart
   std::vector<std::string> arguments;  // more arguments
+
+  bool operator==(const RespProcessOptions&) const = default;
 };
 
 class RespProcess : public ServerProcess {

@@ -52,7 +52,7 @@ void ServerProcess::spawn(Program program) {
   const std::vector<char*> arguments = pointers(program.command);
   const std::vector<char*> environment = pointers(program.environment);
   const std::string log_file = (folder_ / "log").string();
-  log_start_ = log().size();
+  log_start_ = whole_log().size();
   const int out =
       ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   const pid_t parent = ::getpid();
@@ -108,10 +108,11 @@ int ServerProcess::reap() {
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  stopped_ = false;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string ServerProcess::log() const {
+std::string ServerProcess::whole_log() const {
   const std::ifstream in(folder_ / "log", std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -130,7 +131,24 @@ std::size_t ServerProcess::sockets() const {
 }
 
 bool ServerProcess::has_logged(std::string_view text) const {
-  return log().find(text, log_start_) != std::string::npos;
+  return whole_log().find(text, log_start_) != std::string::npos;
+}
+
+std::string ServerProcess::begin_log_after(std::string_view line) {
+  const std::string before = log();
+  const std::size_t at = before.rfind(line);
+  if (at == std::string::npos) fail("has not logged " + std::string(line));
+  log_begin_ += at + line.size();
+  return before.substr(0, at);
+}
+
+bool ServerProcess::lives() const {
+  if (!running()) return false;
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  pollfd ended{process, POLLIN, 0};
+  const bool lives = process >= 0 && ::poll(&ended, 1, 0) == 0;
+  ::close(process);
+  return lives;
 }
 
 void ServerProcess::kill() {
@@ -149,9 +167,13 @@ void ServerProcess::stop() {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED) != 0 && errno == EINTR) {
   }
+  stopped_ = true;
 }
 
-void ServerProcess::resume() const { send(SIGCONT); }
+void ServerProcess::resume() {
+  send(SIGCONT);
+  stopped_ = false;
+}
 
 void ServerProcess::send(int signal) const {
   if (!running()) throw std::logic_error(name_ + " is not running");

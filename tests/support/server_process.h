@@ -33,14 +33,19 @@ class ServerProcess {
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ > 0; }
   const std::filesystem::path& folder() const { return folder_; }
-  // Everything that the server has logged since the object was constructed.
-  std::string log() const;
+  // False if it is not running or has ended on its own.
+  bool lives() const;
+  // True if it lives and is not stopped.
+  bool responsive() const { return lives() && !stopped_; }
+  // Everything that the server has logged since the object was constructed, or since its log began
+  // again.
+  std::string log() const { return whole_log().substr(log_begin_); }
   // How many sockets the process has open: those that listen, and its connections.
   std::size_t sockets() const;
 
-  void kill();          // SIGKILL; returns when the process is gone
-  void stop();          // SIGSTOP; returns when the process has stopped
-  void resume() const;  // SIGCONT
+  void kill();    // SIGKILL; returns when the process is gone
+  void stop();    // SIGSTOP; returns when the process has stopped
+  void resume();  // SIGCONT
 
  protected:
   // `name` is the program's name, for messages and the folder.
@@ -61,6 +66,10 @@ class ServerProcess {
   void start(const std::function<bool()>& launch, const std::function<void()>& before_retry);
   // Searches the log of the last process started.
   bool has_logged(std::string_view text) const;
+  // For log(), the log begins here, or after the last line that is `line`. The latter returns what
+  // is before.
+  void begin_log() { log_begin_ = whole_log().size(); }
+  std::string begin_log_after(std::string_view line);
 
   int terminate();  // SIGTERM; returns the exit status, 128 + signal if a signal ended it
   void send(int signal) const;                            // to the running process
@@ -69,12 +78,14 @@ class ServerProcess {
 
  private:
   int reap();
-  void expect_running() const;
+  std::string whole_log() const;
 
   std::string name_;
   std::filesystem::path folder_;
   std::size_t log_start_ = 0;  // where the log of the last process started begins
+  std::size_t log_begin_ = 0;  // where log() begins
   pid_t pid_ = -1;
+  bool stopped_ = false;
 };
 
 }  // namespace sheaf::test

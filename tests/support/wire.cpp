@@ -63,14 +63,14 @@ bool has_connections(std::uint16_t port) {
   return false;
 }
 
-int connected_socket(std::uint16_t port) {
+int connected_socket(std::uint16_t port, const std::string& host) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int error = errno;
     ::close(fd);
@@ -81,6 +81,10 @@ int connected_socket(std::uint16_t port) {
 
 std::unique_ptr<Wire> connect_tcp(std::uint16_t port) {
   return std::make_unique<TcpWire>(connected_socket(port));
+}
+
+std::unique_ptr<Wire> connect_tcp_at(const std::string& address, std::uint16_t port) {
+  return std::make_unique<TcpWire>(connected_socket(port, address));
 }
 
 }  // namespace sheaf::test

@@ -27,8 +27,10 @@ class Wire {
 // closed: then the server has not read the end of it.
 bool has_connections(std::uint16_t port);
 
-// A socket that is connected to the port of 127.0.0.1. Throws std::runtime_error if that fails.
-int connected_socket(std::uint16_t port);
+// A socket that is connected to the port of a numeric address. Throws std::runtime_error if that
+// fails.
+int connected_socket(std::uint16_t port, const std::string& address = "127.0.0.1");
 std::unique_ptr<Wire> connect_tcp(std::uint16_t port);
+std::unique_ptr<Wire> connect_tcp_at(const std::string& address, std::uint16_t port);
 
 }  // namespace sheaf::test

@@ -13,6 +13,7 @@
 #include "tests/live/canary/coded.h"
 #include "tests/support/secret_folder.h"
 #ifdef SHEAF_TEST_REDIS_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #endif
 #ifdef SHEAF_TEST_BROKERS
@@ -70,9 +71,9 @@ class RedisCanary : public testing::Test {
     return options;
   }
   std::string uri() const {
-    return "redis://app@127.0.0.1:" + std::to_string(server_.port()) + "?routing=ring&timeout=30s";
+    return "redis://app@127.0.0.1:" + std::to_string(server_->port()) + "?routing=ring&timeout=30s";
   }
-  RedisProcess server_{options()};
+  const Lent<RedisProcess> server_{options()};
 };
 
 TEST_F(RedisCanary, ASecretLeavesNoTraceInMemory) { expect_no_trace(uri()); }

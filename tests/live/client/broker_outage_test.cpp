@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include <sheaf/client.h>
@@ -11,6 +12,7 @@
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 #include "tests/support/sanitized.h"
 
 namespace sheaf {
@@ -26,9 +28,9 @@ class BrokerOutage : public testing::Test {
  protected:
   explicit BrokerOutage(std::string_view options = {}) {
     std::string uri = "mqtt://";
-    for (auto& broker : brokers) {
+    for (const auto& broker : brokers) {
       if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(broker.port());
+      uri += "127.0.0.1:" + std::to_string(broker->port());
     }
     client.emplace(test::open(uri.append(options)));
     for (int i = 0; i < 1000; ++i) names.push_back("outage/" + std::to_string(i));
@@ -38,7 +40,7 @@ class BrokerOutage : public testing::Test {
     for (const auto& stored : client->set_many(items, {.timeout = 20s})) stored.result.value();
   }
   std::string node(unsigned index) const {
-    return "127.0.0.1:" + std::to_string(brokers[index].port());
+    return "127.0.0.1:" + std::to_string(brokers[index]->port());
   }
   // Reads all keys. Those of `dead` must fail and name it; all others must be right.
   void read_all_without(unsigned dead, std::chrono::milliseconds timeout) {
@@ -77,14 +79,14 @@ class BrokerOutage : public testing::Test {
   }
   NodeStats stats(unsigned index) const { return client->stats()[index]; }
 
-  test::BrokerProcess brokers[3];
+  std::array<test::Lent<test::BrokerProcess>, 3> brokers;
   std::vector<std::string> names;
   std::vector<std::string_view> keys;
   std::optional<Client> client;
 };
 
 TEST_F(BrokerOutage, AStoppedBrokerFailsItsOwnKeysOnlyAndIsBackSoonAfterItGoesOn) {
-  brokers[1].stop();
+  brokers[1].to_break().stop();
   read_all_without(1, 3s);  // times out
   read_all_without(1, 3s);  // by now the node is known to be down
   EXPECT_EQ(stats(1).health, NodeHealth::down);
@@ -92,14 +94,14 @@ TEST_F(BrokerOutage, AStoppedBrokerFailsItsOwnKeysOnlyAndIsBackSoonAfterItGoesOn
   const std::uint64_t probes = stats(1).probes;
   while (stats(1).probes < probes + 2) std::this_thread::yield();
   EXPECT_EQ(stats(1).requests, requests);  // probes are not user requests
-  brokers[1].resume();
+  brokers[1].to_break().resume();
   EXPECT_LT(time_to_success(1), recovery_limit);
 }
 
 TEST_F(BrokerOutage, AKilledBrokerFailsItsOwnKeysOnlyAndStartsEmpty) {
-  brokers[2].kill();
+  brokers[2].to_break().kill();
   read_all_without(2, 3s);
-  brokers[2].restart();
+  brokers[2].to_break().restart();
   EXPECT_LT(time_to_success(2), recovery_limit);
   EXPECT_FALSE(client->get(key_on(2)).value().has_value());
   EXPECT_TRUE(client->get(key_on(0)).value().has_value());
@@ -107,7 +109,7 @@ TEST_F(BrokerOutage, AKilledBrokerFailsItsOwnKeysOnlyAndStartsEmpty) {
 
 TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
   for (int round = 0; round < 3; ++round) {
-    brokers[0].stop();
+    brokers[0].to_break().stop();
     EXPECT_FALSE(client->get(key_on(0), {.timeout = 300ms}));
     // Each outage is longer than the last. The client's health state and probes decide when it
     // ends.
@@ -116,11 +118,11 @@ TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
     }
     const std::uint64_t probes = stats(0).probes;
     while (round > 1 && stats(0).probes < probes + 2) std::this_thread::yield();
-    brokers[0].resume();
+    brokers[0].to_break().resume();
     EXPECT_LT(time_to_success(0), recovery_limit);
-    brokers[0].kill();
+    brokers[0].to_break().kill();
     EXPECT_FALSE(client->get(key_on(0), {.timeout = 300ms}));
-    brokers[0].restart();
+    brokers[0].to_break().restart();
     EXPECT_LT(time_to_success(0), recovery_limit);
   }
 }
@@ -138,10 +140,10 @@ TEST_F(BrokerRehash, KeysOfAKilledBrokerGoToTheOthersAndComeBackToAnEmptyOne) {
                                  [](const auto& stored) { return !stored.result; });
   };
   const auto start = Clock::now();
-  brokers[1].kill();
+  brokers[1].to_break().kill();
   while (failures() > 0) ASSERT_LT(Clock::now() - start, 20s);
   for (const auto& got : client->get_many(keys)) EXPECT_EQ(got.result.value()->data, got.key);
-  brokers[1].restart();
+  brokers[1].to_break().restart();
   const std::string key = key_on(1);
   while (client->get(key).value()) ASSERT_LT(Clock::now() - start, 40s);
 }
@@ -150,12 +152,12 @@ TEST_F(BrokerRehash, KeysOfAKilledBrokerGoToTheOthersAndComeBackToAnEmptyOne) {
 TEST_F(BrokerRehash, ABrokerThatWasStoppedReturnsWithItsOldValues) {
   const std::string key = key_on(1);
   const auto start = Clock::now();
-  brokers[1].stop();
+  brokers[1].to_break().stop();
   // Reads discover that it is down. A set that it received would be executed when it continues.
   while (!client->get(key, {.timeout = 300ms})) ASSERT_LT(Clock::now() - start, 20s);
   ASSERT_TRUE(client->set(key, "new"));
   EXPECT_EQ(client->get(key).value()->data, "new");
-  brokers[1].resume();
+  brokers[1].to_break().resume();
   while (client->get(key).value()->data != key) ASSERT_LT(Clock::now() - start, 40s);
 }
 

@@ -45,7 +45,7 @@ std::chrono::nanoseconds CallJudge::lateness() const {
   return observer_.longest_delay_ever() + std::chrono::seconds(1);
 }
 
-bool CallJudge::allowed(const Call& call, const Error& error) const {
+bool CallJudge::allowed(const LoadCall& call, const Error& error) const {
   const bool unknown = error.outcome == Outcome::unknown;
   const bool too_late = error.reason == Reason::timed_out || error.reason == Reason::node_down;
   if (error.outcome == Outcome::refused && !too_late) return false;
@@ -58,14 +58,14 @@ bool CallJudge::allowed(const Call& call, const Error& error) const {
   });
 }
 
-bool CallJudge::waited_too_long(const Call& call) const {
+bool CallJudge::waited_too_long(const LoadCall& call) const {
   return std::ranges::any_of(permissions_, [&](const Permission& permission) {
     if (!permission.slots[call.slot] || permission.held_writes || !permission.said) return false;
     return call.begun <= *permission.said && call.ended > *permission.said + settling + allowance();
   });
 }
 
-void CallJudge::ended(const Call& call, const Error* error) {
+void CallJudge::ended(const LoadCall& call, const Error* error) {
   const std::string what = std::string(call.name) + " of " + std::string(call.key) + " (slot " +
                            std::to_string(call.slot) + ")";
   const std::lock_guard lock(mutex_);

@@ -22,7 +22,7 @@
 namespace sheaf::test {
 
 // A finished call.
-struct Call {
+struct LoadCall {
   using Clock = std::chrono::steady_clock;
 
   std::string_view name;  // the member of Client
@@ -35,7 +35,7 @@ struct Call {
 
 class CallJudge {
  public:
-  using Clock = Call::Clock;
+  using Clock = LoadCall::Clock;
 
   // How long calls for a slot may still fail after the cluster has said which server serves it.
   static constexpr std::chrono::seconds settling{2};
@@ -58,7 +58,7 @@ class CallJudge {
   std::chrono::nanoseconds lateness() const;
 
   // `error` is null if the call succeeded.
-  void ended(const Call& call, const Error* error);
+  void ended(const LoadCall& call, const Error* error);
   void found(std::string text);
   // The violations; empty if there were none.
   std::string findings() const;
@@ -75,10 +75,10 @@ class CallJudge {
     std::optional<Clock::time_point> said{};
   };
 
-  bool allowed(const Call& call, const Error& error) const;
+  bool allowed(const LoadCall& call, const Error& error) const;
   // True if the call waited when the cluster said which server serves its slot, and for more than
   // the 2 s after that.
-  bool waited_too_long(const Call& call) const;
+  bool waited_too_long(const LoadCall& call) const;
   void add(std::string finding);
 
   const ClusterObserver& observer_;

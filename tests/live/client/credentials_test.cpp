@@ -19,6 +19,7 @@
 #include <sheaf/client.h>
 
 #include "client/client_impl.h"
+#include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
@@ -37,7 +38,7 @@ Failure no_credentials(std::string text) {
   return Failure(std::move(error));
 }
 
-// A server that requires a password, which may change.
+// A server that requires a password.
 class LockedServer {
  public:
   explicit LockedServer(const std::string& password) {
@@ -45,15 +46,13 @@ class LockedServer {
     options.user = "app";
     options.password = password;
     server_.emplace(std::move(options));
-    admin_.emplace(server_->port());
+    admin_.emplace((*server_)->port());
     EXPECT_EQ(admin_->text({"AUTH", "app", password}), "+OK");
   }
   std::string uri(std::string_view user = "") const {
     return "redis://" + std::string(user) + node() + "?routing=ring";
   }
-  std::string node() const { return "127.0.0.1:" + std::to_string(server_->port()); }
-  void allow(const std::string& password) { set_user(">" + password); }
-  void forbid(const std::string& password) { set_user("<" + password); }
+  std::string node() const { return "127.0.0.1:" + std::to_string((*server_)->port()); }
   // Drops every connection but this one.
   void drop_connections() {
     const std::string reply = admin_->text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
@@ -61,10 +60,7 @@ class LockedServer {
   }
 
  private:
-  void set_user(const std::string& rule) {
-    EXPECT_EQ(admin_->text({"ACL", "SETUSER", "app", rule}), "+OK");
-  }
-  std::optional<RedisProcess> server_;
+  std::optional<Lent<RedisProcess>> server_;
   std::optional<RespConnection> admin_;
 };
 

@@ -13,6 +13,7 @@
 #include "tests/support/answering_server.h"
 #include "tests/support/reserved_port.h"
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 #endif
 
@@ -154,13 +155,13 @@ TEST(ElastiCache, WhatIsNotAllowedIsRefusedAtOnce) {
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 TEST(ElastiCacheOnMemcached, TheOlderKeyIsReadFromARealServer) {
-  const MemcachedProcess server;
-  auto client = Client::open("memcached://127.0.0.1:" + std::to_string(server.port()));
+  const Lent<MemcachedProcess> server;
+  auto client = Client::open("memcached://127.0.0.1:" + std::to_string(server->port()));
   ASSERT_TRUE(client->set("AmazonElastiCache:cluster", list, {.timeout = 60s}));
-  EXPECT_EQ(text(servers_of_elasticache("127.0.0.1", server.port(), {.timeout = 60s})),
+  EXPECT_EQ(text(servers_of_elasticache("127.0.0.1", server->port(), {.timeout = 60s})),
             "7 c1.cache:11211 c2.cache:11212");
   ASSERT_TRUE(client->remove("AmazonElastiCache:cluster", {.timeout = 60s}));
-  const auto none = servers_of_elasticache("127.0.0.1", server.port(), {.timeout = 60s});
+  const auto none = servers_of_elasticache("127.0.0.1", server->port(), {.timeout = 60s});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().text, "the server is not a configuration endpoint; it answers: END");
 }

@@ -61,7 +61,7 @@ class WrittenNumbers {
 
 class LoadKey {
  public:
-  using Clock = Call::Clock;
+  using Clock = LoadCall::Clock;
 
   LoadKey(Load& load, std::string name);
   virtual ~LoadKey() = default;

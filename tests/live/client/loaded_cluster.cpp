@@ -64,7 +64,7 @@ void LoadWriter::run(const std::stop_token& stop) {
 void LoadWriter::read_all() {
   std::vector<std::string_view> names;
   for (const PlainKey* key : plain_) names.push_back(key->name());
-  const auto begun = Call::Clock::now();
+  const auto begun = LoadCall::Clock::now();
   const auto all = load_.client.get_many(names, {.timeout = load_.patience});
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& result = all[i].result;
@@ -80,7 +80,7 @@ void LoadWriter::check() {
 // ---- the whole load
 
 LoadedCluster::LoadedCluster(const RespClusterOptions& options, std::chrono::milliseconds patience)
-    : cluster(options), observer(settled(cluster)) {
+    : lent_(options), cluster(*lent_), observer(settled(cluster)) {
   std::string uri = "redis://";
   for (std::size_t i = 0; i < options.primaries; ++i) {
     uri += (i == 0 ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(cluster.port(i));
@@ -145,7 +145,7 @@ void LoadedCluster::move_slots() {
   }
   std::optional<std::size_t> permission;
   if (cluster.is_garnet()) permission = judge.allow(moving, true);
-  const auto begun = Call::Clock::now();
+  const auto begun = LoadCall::Clock::now();
   for (std::size_t i = 0; i < primaries.size(); ++i) {
     const std::size_t to = primaries[(i + 1) % primaries.size()];
     for (std::span<const std::uint16_t> slots = by_owner[primaries[i]]; !slots.empty();) {
@@ -154,7 +154,7 @@ void LoadedCluster::move_slots() {
       slots = slots.subspan(count);
     }
   }
-  const auto ended = Call::Clock::now();
+  const auto ended = LoadCall::Clock::now();
   if (permission) judge.end(*permission, ended);
   testing::Test::RecordProperty("moves_took_ms", milliseconds(ended - begun));
   wait_for_rounds(1);
@@ -162,8 +162,8 @@ void LoadedCluster::move_slots() {
 
 LoadedCluster::AtomicMoves LoadedCluster::move_slots_atomically(std::chrono::seconds time) {
   AtomicMoves moves;
-  const auto end = Call::Clock::now() + time;
-  for (std::size_t from = 0; Call::Clock::now() < end; from = (from + 1) % cluster.size()) {
+  const auto end = LoadCall::Clock::now() + time;
+  for (std::size_t from = 0; LoadCall::Clock::now() < end; from = (from + 1) % cluster.size()) {
     const std::vector<std::uint16_t> slots = slots_to_move()[from];
     if (slots.empty()) continue;
     cluster.begin_atomic_migration(from, (from + 1) % cluster.size(), slots);
@@ -193,7 +193,7 @@ LoadedCluster::Change LoadedCluster::change_begins(std::string name, std::size_t
 }
 
 void LoadedCluster::expect_served(const Change& change, std::size_t owner,
-                                  Call::Clock::time_point not_before) {
+                                  LoadCall::Clock::time_point not_before) {
   const auto said = std::max(observer.wait_until_agreed(change.slots, owner), not_before);
   observer.begin_measuring();
   judge.end(change.permission, said);
@@ -206,12 +206,12 @@ void LoadedCluster::expect_served(const Change& change, std::size_t owner,
   EXPECT_LE(milliseconds(served - said), milliseconds(within)) << change.name;
   // After that no call may fail.
   wait_for_condition("the permission to fail is over", [&] {
-    return Call::Clock::now() > said + CallJudge::settling + judge.allowance();
+    return LoadCall::Clock::now() > said + CallJudge::settling + judge.allowance();
   });
   wait_for_rounds(2);
 }
 
-Call::Clock::time_point LoadedCluster::write_to_all(const SlotSet& slots) {
+LoadCall::Clock::time_point LoadedCluster::write_to_all(const SlotSet& slots) {
   std::vector<std::string> names;
   SlotSet missing = slots;
   for (unsigned i = 0; missing.any(); ++i) {
@@ -226,7 +226,7 @@ Call::Clock::time_point LoadedCluster::write_to_all(const SlotSet& slots) {
     const auto results = client->set_many(items, {.timeout = load_->patience});
     return std::ranges::all_of(results, [](const auto& one) { return one.result.has_value(); });
   });
-  return Call::Clock::now();
+  return LoadCall::Clock::now();
 }
 
 void LoadedCluster::fail_over(std::size_t primary, std::size_t replica, std::string_view how) {
@@ -251,8 +251,8 @@ void LoadedCluster::stand_still(std::size_t server, std::chrono::seconds time) {
   const Change change = change_begins("stop", server);
   observer.hide(server);
   cluster.stop(server);
-  const auto stopped = Call::Clock::now();
-  wait_for_condition("the time passes", [&] { return Call::Clock::now() - stopped >= time; });
+  const auto stopped = LoadCall::Clock::now();
+  wait_for_condition("the time passes", [&] { return LoadCall::Clock::now() - stopped >= time; });
   cluster.resume(server);
   observer.show(server);
   expect_served(change, server);

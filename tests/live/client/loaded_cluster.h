@@ -24,7 +24,7 @@
 #include "tests/live/client/call_judge.h"
 #include "tests/live/client/cluster_observer.h"
 #include "tests/live/client/load_keys.h"
-#include "tests/support/resp_cluster.h"
+#include "tests/support/lent_cluster.h"
 
 namespace sheaf::test {
 
@@ -54,6 +54,8 @@ class LoadWriter {
 };
 
 class LoadedCluster {
+  const LentCluster lent_;  // outlives everything else
+
  public:
   // Each call may take `patience`.
   explicit LoadedCluster(const RespClusterOptions& options,
@@ -89,12 +91,12 @@ class LoadedCluster {
   };
   Change change_begins(std::string name, std::size_t server);
   void expect_served(const Change& change, std::size_t owner,
-                     Call::Clock::time_point not_before = {});
+                     LoadCall::Clock::time_point not_before = {});
 
   // Ends the load, and checks that each key holds what it must.
   void expect_all_good();
 
-  RespCluster cluster;
+  RespCluster& cluster;
   ClusterObserver observer;
   CallJudge judge{observer};
   std::optional<Client> client;
@@ -107,7 +109,7 @@ class LoadedCluster {
   std::vector<std::vector<std::uint16_t>> slots_to_move();
   // Writes one key in each of these slots in one call, and repeats that until all are stored.
   // Returns the time when they were.
-  Call::Clock::time_point write_to_all(const SlotSet& slots);
+  LoadCall::Clock::time_point write_to_all(const SlotSet& slots);
   void wait_for_rounds(std::uint64_t more);
 
   std::optional<Load> load_;

@@ -15,6 +15,7 @@
 
 #include "tests/live/client/lock_processes.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf {
 namespace {
@@ -64,12 +65,12 @@ int count(const CountingTerms& terms) {
 
 class LockProcesses : public testing::Test {
  protected:
-  std::string uri() const { return "mqtt://127.0.0.1:" + std::to_string(broker.port()); }
+  std::string uri() const { return "mqtt://127.0.0.1:" + std::to_string(broker->port()); }
   int counter() const {
     Client client = test::open(uri());
     return number_in(client.get("{sum}n", {.timeout = 5s}).value());
   }
-  test::BrokerProcess broker;
+  test::Lent<test::BrokerProcess> broker;
 };
 
 TEST_F(LockProcesses, EightThatAreStoppedPastTheirLeaseLoseNoAcknowledgedIncrement) {
@@ -165,7 +166,7 @@ TEST_F(LockProcesses, AStoppedHolderLearnsOfItsLossWhenItGoesOn) {
 }
 
 TEST_F(LockProcesses, ARestartOfTheStoreEndsTheBelief) {
-  expect_a_restart_to_end_the_belief(broker, uri(), "{sum}n");
+  expect_a_restart_to_end_the_belief(broker.to_break(), uri(), "{sum}n");
 }
 
 // ---- how long other clients wait

@@ -10,6 +10,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
@@ -62,7 +63,7 @@ TEST_P(MemcachedRenewal, ConnectionsAreReplacedAndNoCallFails) {
   MemcachedOptions options;
   options.log_in = GetParam();
   options.users = {{"cache", "s3cret"}, {"other", "word"}};
-  const MemcachedProcess server(options);
+  const Lent<MemcachedProcess> server(options);
   std::atomic<bool> renewed = false;
   ClientOptions more;
   more.credentials = [&](const CredentialRequest& request) -> Result<Credentials> {
@@ -72,7 +73,7 @@ TEST_P(MemcachedRenewal, ConnectionsAreReplacedAndNoCallFails) {
         .user = "cache", .password = "s3cret", .ends = std::chrono::system_clock::now() + 3s};
   };
   more.log = printed_log();
-  auto client = Client::open("memcached://127.0.0.1:" + std::to_string(server.port()) +
+  auto client = Client::open("memcached://127.0.0.1:" + std::to_string(server->port()) +
                                  "?timeout=30s&pool_min=2&pool_max=2",
                              std::move(more))
                     .value();

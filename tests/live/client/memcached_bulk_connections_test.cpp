@@ -143,7 +143,7 @@ TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
 
 // The connections that the server refuses are not needed.
 TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
-  Fleet fleet(1);
+  Fleet fleet(1, "", 0);
   const std::vector<Client> all = test::crowd(fleet.node(0));
   Readers readers(*fleet.client, fleet, 6);
   const auto end = Fleet::Clock::now() + 20s;
@@ -200,7 +200,7 @@ TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServer
   }
   const auto end = Fleet::Clock::now() + 20s;
   while (fleet.stats(0).connections < 4 && Fleet::Clock::now() < end) std::this_thread::yield();
-  fleet.servers[0]->stop();
+  fleet.servers[0].to_break().stop();
   while (failed < callers.size() && Fleet::Clock::now() < end) {
     const auto start = Fleet::Clock::now();
     fleet.stats(0);
@@ -209,7 +209,7 @@ TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServer
   }
   over = true;
   for (std::thread& caller : callers) caller.join();
-  fleet.servers[0]->resume();
+  fleet.servers[0].to_break().resume();
   EXPECT_GE(failed, callers.size());
   for (const auto took : longest) EXPECT_LT(took, limit + 2s);
 }
@@ -224,7 +224,7 @@ class LentPaths : public testing::Test {
     return *config;
   }
 
-  test::MemcachedProcess server_;
+  test::Lent<test::MemcachedProcess> server_;
   ClusterConfig config_;
   std::shared_ptr<const cluster::Topology> topology_;
   test::NoEvents events_;
@@ -232,7 +232,7 @@ class LentPaths : public testing::Test {
  protected:
   using Paths = client::runtime::BulkConnections;
 
-  LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
+  LentPaths() : config_(configure(*server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, [this] {
       auto path = client::runtime::Path::open(
           config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_), {},

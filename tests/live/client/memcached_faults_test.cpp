@@ -62,7 +62,7 @@ Duration outage(Fleet& fleet, const FleetLoad& load, unsigned index, const Leave
 
 TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
   Fleet fleet(8);
-  test::MemcachedProcess& server = *fleet.servers[3];
+  test::MemcachedProcess& server = fleet.servers[3].to_break();
   FleetLoad load(fleet, 3, true);
   NodeStats down;
   const auto restart = [&] {
@@ -81,7 +81,7 @@ TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
 
 TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
   Fleet fleet(8);
-  test::MemcachedProcess& server = *fleet.servers[5];
+  test::MemcachedProcess& server = fleet.servers[5].to_break();
   FleetLoad load(fleet, 5, false);
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
@@ -95,7 +95,7 @@ TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
 
 TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(8, "?protocol=binary");
-  test::MemcachedProcess& server = *fleet.servers[6];
+  test::MemcachedProcess& server = fleet.servers[6].to_break();
   FleetLoad load(fleet, 6, true);
   const std::vector<Duration> times = {
       outage(
@@ -110,7 +110,7 @@ TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
 // first one.
 TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(1);
-  test::MemcachedProcess& server = *fleet.servers[0];
+  test::MemcachedProcess& server = fleet.servers[0].to_break();
   FleetLoad load(fleet, 0, true, FleetLoad::Reads::in_batches);
   std::vector<Duration> times;
   const auto leave_and_return = [&](const auto& leave, const auto& come_back) {
@@ -132,7 +132,7 @@ TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKil
 }
 
 TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
-  Fleet fleet(8);
+  Fleet fleet(8, "", 2);
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
     fleet.client.reset();
@@ -154,7 +154,7 @@ TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
 
 TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
   Fleet fleet(3);
-  fleet.servers[1]->stop();
+  fleet.servers[1].to_break().stop();
   fleet.wait_until_down(1);
   const NodeStats down = fleet.stats(1);
   while (fleet.stats(1).probes < down.probes + 2) {
@@ -164,7 +164,7 @@ TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
     EXPECT_EQ(got.error().reason, Reason::node_down);
   }
   EXPECT_EQ(fleet.stats(1).unknown, down.unknown);
-  fleet.servers[1]->resume();
+  fleet.servers[1].to_break().resume();
   expect_within(return_limit, {fleet.time_to_success(1)});
   expect_only_requests_that_were_wanted(fleet, 1, {});
 }
@@ -200,14 +200,14 @@ TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndR
   Fleet fleet(3, "?failover=rehash");
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
-    fleet.servers[1]->kill();
+    fleet.servers[1].to_break().kill();
     const auto start = Fleet::Clock::now();
     while (fleet.set_all() > 0) {
       ASSERT_LT(Fleet::Clock::now() - start, 5s);
     }
     expect_all_keys(fleet);
     times.push_back(Fleet::Clock::now() - start);
-    fleet.servers[1]->restart();
+    fleet.servers[1].to_break().restart();
     expect_back_at_owner(fleet, 1);
   }
   expect_within(rehash_limit, times);
@@ -217,12 +217,12 @@ TEST(MemcachedFaults, WithRehashUnderLoadNothingFailsAfterTheFirstSecondNorAtThe
   Fleet fleet(3, "?failover=rehash");
   FleetLoad load(fleet, 1, true);
   load.wait_for(500);
-  fleet.servers[1]->kill();
+  fleet.servers[1].to_break().kill();
   const auto second = Fleet::Clock::now() + 1s * slowness;
   while (Fleet::Clock::now() < second) load.wait_for(10);
   const std::uint64_t failed = load.failed();
   load.wait_for(4'000);  // every key, several times
-  fleet.servers[1]->restart();
+  fleet.servers[1].to_break().restart();
   const auto end = Fleet::Clock::now() + 20s;
   while (fleet.stats(1).health == NodeHealth::down) ASSERT_LT(Fleet::Clock::now(), end);
   load.wait_for(4'000);

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -18,6 +17,7 @@
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf::test {
@@ -40,11 +40,14 @@ class Fleet {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Fleet(unsigned size, std::string options = "") : options_(std::move(options)) {
-    MemcachedOptions small;
-    small.arguments = {"-t", "1", "-c", "64", "-o", "maxconns_fast"};
-    for (unsigned i = 0; i < size; ++i)
-      servers.push_back(std::make_unique<MemcachedProcess>(small));
+  // The server `narrow` takes 64 connections.
+  explicit Fleet(unsigned size, std::string options = "", std::optional<unsigned> narrow = {})
+      : options_(std::move(options)) {
+    MemcachedOptions few_connections;
+    few_connections.arguments = {"-t", "1", "-c", "64", "-o", "maxconns_fast"};
+    for (unsigned i = 0; i < size; ++i) {
+      servers.emplace_back(i == narrow ? few_connections : MemcachedOptions());
+    }
     for (int i = 0; i < 800; ++i) names.push_back("fault/" + std::to_string(i));
     keys.assign(names.begin(), names.end());
     known.resize(names.size());
@@ -112,7 +115,8 @@ class Fleet {
       std::this_thread::yield();
     }
   }
-  // The reads and writes that a server has received since its start, as it counts them.
+  // The reads and writes that a server has received since its start or since it was borrowed, as it
+  // counts them.
   std::uint64_t arrived(unsigned index) const {
     Client direct = open("memcached://" + node(index));
     const std::string stats =
@@ -125,7 +129,7 @@ class Fleet {
     return number("cmd_get ") + number("cmd_set ");
   }
 
-  std::vector<std::unique_ptr<MemcachedProcess>> servers;
+  std::vector<Lent<MemcachedProcess>> servers;
   std::optional<Client> client;
   std::vector<std::string> names;
   std::vector<std::string_view> keys;  // the same

@@ -16,6 +16,7 @@
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf {
@@ -117,8 +118,8 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
       // The text of an address places keys, not the server that it leads to.
       const std::string host = i == 2 ? "localhost" : "127.0.0.1";
       const std::uint32_t weight = GetParam().weighted ? weights[i] : 1;
-      nodes_.push_back(host + ":" + std::to_string(servers_[i].port()));
-      library.add(host, servers_[i].port(), weight);
+      nodes_.push_back(host + ":" + std::to_string(servers_[i]->port()));
+      library.add(host, servers_[i]->port(), weight);
       uri += (i > 0 ? "," : "") + nodes_[i] + "*" + std::to_string(weight);
     }
     client.emplace(test::open(uri + "?" + GetParam().options));
@@ -158,7 +159,7 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
   std::vector<std::string_view> views;
 
  private:
-  std::array<MemcachedProcess, 8> servers_;
+  std::array<test::Lent<MemcachedProcess>, 8> servers_;
   std::vector<std::string> nodes_;
 };
 

@@ -12,6 +12,7 @@
 #include "tests/contract/endpoints.h"
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 #endif
 
@@ -226,9 +227,9 @@ std::string uri_of(const test::MemcachedProcess& server) {
 TEST(MemcachedListFaults, AServerWithoutVersionsIsOneError) {
   test::MemcachedOptions options;
   options.arguments = {"-C"};
-  test::MemcachedProcess server(options);
+  const test::Lent<test::MemcachedProcess> server(options);
   for (const char* protocol : {"meta", "binary"}) {
-    Client client = test::open(uri_of(server) + "?protocol=" + protocol);
+    Client client = test::open(uri_of(*server) + "?protocol=" + protocol);
     List list(client, std::string("versions-") + protocol);
     const auto pushed = list.push("x");
     ASSERT_FALSE(pushed);

@@ -8,6 +8,7 @@
 #include "tests/contract/endpoints.h"
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf {
@@ -32,7 +33,7 @@ class LogIns : public testing::TestWithParam<Way> {
     options.users = {{"cache", "s3cret"}, {"other", "word"}};
     return options;
   }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server_.port()); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   // `user` is written as in a URI, with the "@".
   Client open_as(const std::string& user) const {
     return test::open("memcached://" + user + address() + "?protocol=" + GetParam().protocol);
@@ -53,7 +54,7 @@ class LogIns : public testing::TestWithParam<Way> {
   }
 
  private:
-  MemcachedProcess server_{with_users()};
+  const test::Lent<MemcachedProcess> server_{with_users()};
 };
 
 std::string name_of(const testing::TestParamInfo<Way>& test) { return test.param.name; }
@@ -113,8 +114,8 @@ TEST(Protocols, AServerThatSpeaksOnlyOneIsFoundOut) {
   for (const char* protocol : {"ascii", "binary"}) {
     MemcachedOptions options;
     options.arguments = {"-B", protocol};
-    const MemcachedProcess server(options);
-    Client client = test::open("memcached://127.0.0.1:" + std::to_string(server.port()));
+    const test::Lent<MemcachedProcess> server(options);
+    Client client = test::open("memcached://127.0.0.1:" + std::to_string(server->port()));
     const auto stored = client.set("k", "v", {.timeout = 10s});
     ASSERT_TRUE(stored) << protocol << ": " << stored.error().message();
     EXPECT_EQ(client.get("k").value()->data, "v");
@@ -124,12 +125,12 @@ TEST(Protocols, AServerThatSpeaksOnlyOneIsFoundOut) {
 }
 
 TEST(Protocols, APasswordForAServerThatWantsNoneIsOneClearError) {
-  const MemcachedProcess server;
+  const test::Lent<MemcachedProcess> server;
   for (const auto& [protocol, words] :
        {std::pair("auto", "SASL is off"), std::pair("binary", "SASL is off"),
         std::pair("meta", "-Y is off")}) {
     Client client =
-        test::open("memcached://cache:s3cret@127.0.0.1:" + std::to_string(server.port()) +
+        test::open("memcached://cache:s3cret@127.0.0.1:" + std::to_string(server->port()) +
                    "?protocol=" + protocol);
     const auto refused = client.get("k", {.timeout = 10s});
     ASSERT_FALSE(refused);

@@ -8,7 +8,6 @@
 #include <netdb.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -18,6 +17,7 @@
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf {
@@ -87,20 +87,20 @@ constexpr const char* staying = "staying.sheaf.test";
 // One port at two addresses of this machine, because a name cannot lead to another port.
 struct Pair {
   Pair() {
-    for (int tries = 0; second == nullptr; ++tries) {
-      first = std::make_unique<MemcachedProcess>();
+    for (int tries = 0; !second; ++tries) {
+      first = test::Lent<MemcachedProcess>();
       MemcachedOptions same_port;
       same_port.address = "127.0.0.2";
-      same_port.port = first->port();
+      same_port.port = (*first)->port();
       try {
-        second = std::make_unique<MemcachedProcess>(same_port);
+        second.emplace(same_port);
       } catch (const std::runtime_error&) {  // another process has that port there
         if (tries == 10) throw;
       }
     }
   }
-  std::unique_ptr<MemcachedProcess> first;
-  std::unique_ptr<MemcachedProcess> second;
+  std::optional<test::Lent<MemcachedProcess>> first;
+  std::optional<test::Lent<MemcachedProcess>> second;
 };
 
 // Two nodes known by name. The first one can move.
@@ -109,8 +109,8 @@ class NamedNodes : public testing::TestWithParam<const char*> {
   void SetUp() override {
     Names::instance().lead(moving, "127.0.0.1");
     Names::instance().lead(staying, "127.0.0.1");
-    nodes = {moving + (":" + std::to_string(pair.first->port())),
-             staying + (":" + std::to_string(other.port()))};
+    nodes = {moving + (":" + std::to_string((*pair.first)->port())),
+             staying + (":" + std::to_string(other->port()))};
     client.emplace(test::open("memcached://" + nodes[0] + "," + nodes[1] + "?" + GetParam()));
     for (int i = 0; i < 200; ++i) names.push_back("name/" + std::to_string(i));
     keys.assign(names.begin(), names.end());
@@ -157,7 +157,7 @@ class NamedNodes : public testing::TestWithParam<const char*> {
   }
 
   Pair pair;
-  MemcachedProcess other;
+  const test::Lent<MemcachedProcess> other;
   std::vector<std::string> nodes;
   std::optional<Client> client;
   std::vector<std::string> names;
@@ -171,17 +171,18 @@ INSTANTIATE_TEST_SUITE_P(On, NamedNodes,
 
 TEST_P(NamedNodes, ANodeWhoseNameLeadsElsewhereIsFoundThereAndKeepsItsKeys) {
   ASSERT_EQ(set_all("before"), names.size());
-  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string(pair.first->port()), "before");
+  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string((*pair.first)->port()), "before");
   const unsigned asked = Names::instance().asked();
   EXPECT_GE(asked, 2u) << "the look-ups of this program are not the ones of this test";
 
   Names::instance().lead(moving, "127.0.0.2");
-  pair.first->kill();
+  pair.first->to_break().kill();
   set_all_within(20s, "after");
   EXPECT_GT(Names::instance().asked(), asked);
-  expect_keys_of(nodes[0], "127.0.0.2:" + std::to_string(pair.second->port()), "after");
-  expect_keys_of(nodes[1], "127.0.0.1:" + std::to_string(other.port()), "after");
+  expect_keys_of(nodes[0], "127.0.0.2:" + std::to_string((*pair.second)->port()), "after");
+  expect_keys_of(nodes[1], "127.0.0.1:" + std::to_string(other->port()), "after");
   expect_same_places();
+  pair.first->to_break().restart();  // for the next borrower of this port
 }
 
 // A client with a working connection does not look the name up again.
@@ -189,17 +190,17 @@ TEST_P(NamedNodes, ANameThatLeadsElsewhereMovesNobodyWhoIsConnected) {
   ASSERT_EQ(set_all("before"), names.size());
   Names::instance().lead(moving, "127.0.0.2");
   ASSERT_EQ(set_all("after"), names.size());
-  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string(pair.first->port()), "after");
+  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string((*pair.first)->port()), "after");
   expect_same_places();
 }
 
 TEST_P(NamedNodes, WhileNamesCannotBeLookedUpTheLastAddressServes) {
   ASSERT_EQ(set_all("before"), names.size());
   Names::instance().forget(moving);
-  pair.first->kill();
-  pair.first->restart();
+  pair.first->to_break().kill();
+  pair.first->to_break().restart();
   set_all_within(20s, "after");
-  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string(pair.first->port()), "after");
+  expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string((*pair.first)->port()), "after");
   expect_same_places();
 }
 

@@ -14,6 +14,7 @@
 #include <sheaf/migration.h>
 
 #include "extras/migration/stage_rules.h"
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf::test {
@@ -28,10 +29,10 @@ std::string uri(const MemcachedProcess& server, const std::string& options = "")
 
 class MovingCache : public testing::Test {
  protected:
-  MovingCache() : from(Client::open(uri(old_)).value()), to(Client::open(uri(new_)).value()) {}
+  MovingCache() : from(Client::open(uri(*old_)).value()), to(Client::open(uri(*new_)).value()) {}
 
   Result<MigratingCache> opened(MigratingCache::Reader reader, std::chrono::milliseconds settle) {
-    return MigratingCache::open(Client::open(uri(old_)).value(), Client::open(uri(new_)).value(),
+    return MigratingCache::open(Client::open(uri(*old_)).value(), Client::open(uri(*new_)).value(),
                                 std::move(reader), {.settle = settle});
   }
   // A cache that stays in this stage.
@@ -43,8 +44,8 @@ class MovingCache : public testing::Test {
     return got ? got->data : "(none)";
   }
 
-  MemcachedProcess old_;
-  MemcachedProcess new_;
+  Lent<MemcachedProcess> old_;
+  Lent<MemcachedProcess> new_;
   Client from;
   Client to;
 };
@@ -148,7 +149,7 @@ TEST_F(MovingCache, AStaleCopyIsRemovedAndARightOneStays) {
 }
 
 TEST_F(MovingCache, TheRestOfALifeIsToldByTheMetaProtocolOnly) {
-  Client binary = Client::open(uri(old_, "?protocol=binary")).value();
+  Client binary = Client::open(uri(*old_, "?protocol=binary")).value();
   const auto got = binary.get("key", {.ttl_left = true});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().outcome, Outcome::unsupported);
@@ -164,16 +165,16 @@ TEST_F(MovingCache, WhatTwoFleetsCannotKeepRightIsRefusedBeforeAnythingChanges) 
   EXPECT_EQ(cache.set("key", migration::placeholder).error().outcome, Outcome::invalid);
   EXPECT_EQ(data(from, "key"), "(none)");
   const auto brokers = MigratingCache::open(Client::open("embedded://1").value(),
-                                            Client::open(uri(new_)).value(), "none.json");
+                                            Client::open(uri(*new_)).value(), "none.json");
   EXPECT_EQ(brokers.error().text, "a cache can move between fleets of memcached only");
   EXPECT_EQ(opened([] { return Migration{}; }, 10ms).error().text,
             "settle is 10 ms; it must be 100 ms to 1 h");
-  const auto same = MigratingCache::open(Client::open(uri(new_)).value(),
-                                         Client::open(uri(new_)).value(), "none.json");
+  const auto same = MigratingCache::open(Client::open(uri(*new_)).value(),
+                                         Client::open(uri(*new_)).value(), "none.json");
   EXPECT_THAT(same.error().text, testing::EndsWith(" is a server of both fleets"));
   const auto rehash =
-      MigratingCache::open(Client::open(uri(old_)).value(),
-                           Client::open(uri(new_, "?failover=rehash")).value(), "none.json");
+      MigratingCache::open(Client::open(uri(*old_)).value(),
+                           Client::open(uri(*new_, "?failover=rehash")).value(), "none.json");
   EXPECT_THAT(rehash.error().text, testing::HasSubstr("failover=rehash"));
 }
 
@@ -283,8 +284,8 @@ TEST_F(MovingCache, AWriteThatAClientWouldRefuseLeavesTheOldValueInEachStage) {
 // The servers of one fleet accept values that those of the other do not.
 TEST_F(MovingCache, AWriteIsCheckedByWhatEachStepOfItsStageAsksOfItsFleet) {
   const auto cache_with = [&](Stage stage, const std::string& old_has, const std::string& new_has) {
-    return MigratingCache::open(Client::open(uri(old_, old_has)).value(),
-                                Client::open(uri(new_, new_has)).value(),
+    return MigratingCache::open(Client::open(uri(*old_, old_has)).value(),
+                                Client::open(uri(*new_, new_has)).value(),
                                 [stage] { return Migration{.stage = stage}; }, {.settle = 1h})
         .value();
   };
@@ -297,7 +298,7 @@ TEST_F(MovingCache, AWriteIsCheckedByWhatEachStepOfItsStageAsksOfItsFleet) {
   EXPECT_TRUE(mirror.set("key", value)) << "the new fleet only loses its copy";
   const std::string key = std::string(186, 'k') + " ";
   MigratingCache binary = cache_with(Stage::mirror, "?protocol=binary", "?protocol=meta");
-  Client old_binary = Client::open(uri(old_, "?protocol=binary")).value();
+  Client old_binary = Client::open(uri(*old_, "?protocol=binary")).value();
   old_binary.set(key, "old").value();
   EXPECT_EQ(binary.set(key, "new").error().outcome, Outcome::invalid);
   EXPECT_EQ(binary.remove(key).error().outcome, Outcome::invalid);
@@ -327,7 +328,7 @@ TEST_F(MovingCache, ATimeoutOutOfRangeIsRefusedAsByAClient) {
 }
 
 TEST_F(MovingCache, ACopyOfAValueThatNeverExpiresNeverExpires) {
-  Client brief = Client::open(uri(new_, "?default_ttl=100s")).value();
+  Client brief = Client::open(uri(*new_, "?default_ttl=100s")).value();
   from.set("for ever", "value", {.flags = 5}).value();
   EXPECT_EQ(copy_for_migration(from, brief, "for ever").value(), Copied::copied);
   const Value copy = to.get("for ever", {.ttl_left = true}).value().value();
@@ -373,7 +374,7 @@ TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
 
 TEST_F(MovingCache, AWriteThatOnlyOneFleetTookIsUnknownAndItsKeyIsNamed) {
   MigratingCache cache = cache_in(Stage::mirror);
-  new_.kill();
+  new_.to_break().kill();
   const Error error = cache.set("key", "v", {.timeout = 2s}).error();
   EXPECT_EQ(error.outcome, Outcome::unknown) << error.message();
   EXPECT_EQ(data(from, "key"), "v");

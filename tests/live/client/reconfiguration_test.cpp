@@ -4,13 +4,13 @@
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sheaf/client.h>
 
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf {
@@ -20,14 +20,11 @@ using namespace std::chrono_literals;
 
 // A value names its key and never changes. Whichever server owns the key, any other value is wrong.
 TEST(ServersChange, TwentyTimesUnderLoadNoCallFailsAndNoValueIsWrong) {
-  std::vector<std::unique_ptr<test::MemcachedProcess>> servers;
+  std::vector<test::Lent<test::MemcachedProcess>> servers(4);
   ClusterConfig config = ClusterConfig::parse_uri("memcached://127.0.0.1").value();
   config.timeout = 10s;
   std::vector<NodeConfig> all;
-  for (int i = 0; i < 4; ++i) {
-    servers.push_back(std::make_unique<test::MemcachedProcess>());
-    all.push_back({"127.0.0.1", servers.back()->port(), 1});
-  }
+  for (const auto& server : servers) all.push_back({"127.0.0.1", server->port(), 1});
   config.nodes = all;
   Client client = std::move(*Client::open(config));
 

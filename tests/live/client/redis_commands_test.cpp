@@ -20,7 +20,7 @@
 #include "protocol/resp/wire/hash_slot.h"
 #include "tests/contract/endpoints.h"
 #include "tests/support/garnet_process.h"
-#include "tests/support/resp_cluster.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/task.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -40,7 +40,9 @@ class CommandChecks : public testing::Test {
     test::RespClusterOptions options;
     options.software = software;
     options.replicas = software == RespSoftware::garnet ? 0 : 1;
-    cluster = std::make_unique<test::RespCluster>(options);
+    options.server.persistent = options.replicas > 0;  // as other tests borrow it
+    lent.emplace(options);
+    cluster = &**lent;
     client.emplace(test::open("redis://" + node(0)));
   }
   std::string node(std::size_t server) const {
@@ -65,7 +67,8 @@ class CommandChecks : public testing::Test {
   void a_moving_slot_loses_and_repeats_nothing();
   void the_servers_of_the_cluster_are_listed();
 
-  std::unique_ptr<test::RespCluster> cluster;
+  std::optional<test::LentCluster> lent;
+  test::RespCluster* cluster = nullptr;
   std::optional<Client> client;
 };
 
@@ -301,7 +304,8 @@ TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
 // A server that holds writes holds PFCOUNT, too, although it only reads. So both commands are in
 // flight when the connections are cut.
 TEST(RedisCommandsLost, OnlyWhatReadsIsSentAgain) {
-  test::RespCluster cluster({.primaries = 3});
+  const test::LentCluster lent;
+  test::RespCluster& cluster = *lent;
   Client client = test::open("redis://127.0.0.1:" + std::to_string(cluster.server(0).port()));
   ASSERT_TRUE(client.execute({"SET", "foo", "0"}, patient));
   ASSERT_TRUE(client.execute({"PFADD", "{foo}seen", "one"}, patient));

@@ -13,6 +13,7 @@
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 
@@ -27,13 +28,13 @@ class RedisLargeReplies : public testing::Test {
  protected:
   // One connection, which all callers share.
   RedisLargeReplies()
-      : client(test::open("redis://127.0.0.1:" + std::to_string(server.port()) +
+      : client(test::open("redis://127.0.0.1:" + std::to_string(server->port()) +
                           "?routing=ring&pool_max=1")) {}
   ~RedisLargeReplies() override { writer.request_stop(); }
 
   // Makes a list of `items` items, without using the client.
   void fill(const std::string& key, std::size_t items) {
-    test::RespConnection connection(server.port());
+    test::RespConnection connection(server->port());
     std::vector<std::string> words{"RPUSH", key};
     while (items > 0) {
       words.resize(2);
@@ -52,7 +53,7 @@ class RedisLargeReplies : public testing::Test {
     EXPECT_EQ(client.stats()[0].connects, 1u) << "the connection has ended";
   }
 
-  const test::RedisProcess server;
+  const test::Lent<test::RedisProcess> server;
   Client client;
   int written = 0;                    // by the writer
   std::vector<std::string> failures;  // the writer's
@@ -98,7 +99,7 @@ TEST_F(RedisLargeReplies, ACommandThatWritesIsUnknownAndWasCarriedOut) {
 }
 
 TEST_F(RedisLargeReplies, OneLongTextAmongManyIsEnough) {
-  test::RespConnection connection(server.port());
+  test::RespConnection connection(server->port());
   connection.ask({"RPUSH", "list", "a", std::string(17u << 20, 'v'), "b"});
   const auto all = client.execute({"LRANGE", "list", "0", "-1"}, very_patient);
   ASSERT_FALSE(all);

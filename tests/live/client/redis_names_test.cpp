@@ -11,7 +11,7 @@
 #include <sheaf/client.h>
 
 #include "protocol/resp/wire/hash_slot.h"
-#include "tests/support/resp_cluster.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -45,7 +45,8 @@ class RedisNames : public testing::Test {
     return found;
   }
 
-  RespCluster cluster{RespClusterOptions{}};
+  const LentCluster lent;
+  RespCluster& cluster = *lent;
 };
 
 TEST_F(RedisNames, RedirectsByNameAreFollowedAndMakeNoServerTwo) {

@@ -16,6 +16,7 @@
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/garnet_process.h"
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 
@@ -34,16 +35,21 @@ class RedisRights : public testing::Test {
     return options;
   }
   Client open(const std::string& more = {}) const {
-    return test::open("redis://app:word@127.0.0.1:" + std::to_string(server.port()) +
+    return test::open("redis://app:word@127.0.0.1:" + std::to_string(server->port()) +
                       "?routing=ring&pool_max=1" + more);
+  }
+  // The user again has the rights that the options give, so that the server can be lent again.
+  ~RedisRights() override {
+    EXPECT_EQ(admin.text({"ACL", "SETUSER", "app", "reset", "on", ">word", "~*", "+@all", "-eval"}),
+              "+OK");
   }
   // Changes what the user may do from now on: "-multi".
   void allow(const std::string& right) {
     ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", right}), "+OK");
   }
 
-  const test::RedisProcess server{options()};
-  test::RespConnection admin{server.port()};
+  const test::Lent<test::RedisProcess> server{options()};
+  test::RespConnection admin{server->port()};
 };
 
 TEST_F(RedisRights, WithoutMultiNothingIsWritten) {

@@ -12,7 +12,7 @@
 #include "protocol/resp/wire/hash_slot.h"
 #include "tests/contract/endpoints.h"
 #include "tests/support/garnet_process.h"
-#include "tests/support/resp_cluster.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -32,14 +32,14 @@ class RedisWatches : public testing::TestWithParam<RespSoftware> {
     options.replicas = 1;
     options.server.persistent = true;
     cluster.emplace(options);
-    cluster->wait_until_settled();
+    (*cluster)->wait_until_settled();
     watcher.emplace(open(uri()));
     writer.emplace(open(uri()));
     for (unsigned i = 0; i < 60; ++i) names.push_back("watched" + std::to_string(i));
   }
   std::string uri() {
-    return "redis://127.0.0.1:" + std::to_string(cluster->server(1).port()) +
-           ",127.0.0.1:" + std::to_string(cluster->server(2).port()) + "?connect_timeout=2s";
+    return "redis://127.0.0.1:" + std::to_string((*cluster)->server(1).port()) +
+           ",127.0.0.1:" + std::to_string((*cluster)->server(2).port()) + "?connect_timeout=2s";
   }
   // Every other key exists from the start.
   void begin() {
@@ -68,7 +68,7 @@ class RedisWatches : public testing::TestWithParam<RespSoftware> {
     }
   }
 
-  std::optional<RespCluster> cluster;
+  std::optional<LentCluster> cluster;
   std::optional<Client> watcher;
   std::optional<Client> writer;
   std::vector<std::string> names;
@@ -83,39 +83,39 @@ TEST_P(RedisWatches, FollowKeysWhoseSlotsMove) {
   begin();
   std::set<std::uint16_t> slots;
   for (const std::string& name : names) slots.insert(protocol::resp::hash_slot(name));
-  const std::vector<std::size_t> owners = cluster->owners();
+  const std::vector<std::size_t> owners = (*cluster)->owners();
   std::vector<std::vector<std::uint16_t>> moving(3);
   for (const std::uint16_t slot : slots) moving[owners[slot]].push_back(slot);
   for (std::size_t from = 0; from < 3; ++from) {
-    cluster->migrate(from, (from + 1) % 3, moving[from]);
+    (*cluster)->migrate(from, (from + 1) % 3, moving[from]);
   }
   expect_all_heard("moved");
   EXPECT_EQ(gaps.size(), names.size()) << "what happened while a key moved may have been missed";
   expect_all_heard("after");
-  if (!cluster->moves_atomically()) return;
-  cluster->wait_until_settled();
+  if (!(*cluster)->moves_atomically()) return;
+  (*cluster)->wait_until_settled();
   for (std::size_t to = 0; to < 3; ++to) {
-    cluster->begin_atomic_migration((to + 1) % 3, to, moving[to]);
-    EXPECT_EQ(cluster->end_of_atomic_migration((to + 1) % 3), "success");
+    (*cluster)->begin_atomic_migration((to + 1) % 3, to, moving[to]);
+    EXPECT_EQ((*cluster)->end_of_atomic_migration((to + 1) % 3), "success");
   }
   expect_all_heard("back");
 }
 
 TEST_P(RedisWatches, FollowKeysOfAPrimaryThatFailsOver) {
   begin();
-  cluster->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
+  (*cluster)->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
   expect_all_heard("failed over");
   expect_all_heard("after");
 }
 
 TEST_P(RedisWatches, FollowKeysOfAPrimaryThatIsKilledAndReplaced) {
   begin();
-  cluster->kill(0);
-  EXPECT_EQ(cluster->text(3, {"CLUSTER", "FAILOVER", "TAKEOVER"}), "+OK");
+  (*cluster)->kill(0);
+  EXPECT_EQ((*cluster)->text(3, {"CLUSTER", "FAILOVER", "TAKEOVER"}), "+OK");
   expect_all_heard("replaced");
   std::set<std::string> lost;
   for (const std::string& name : names) {
-    if (cluster->owner(protocol::resp::hash_slot(name)) == 3) lost.insert(name);
+    if ((*cluster)->owner(protocol::resp::hash_slot(name)) == 3) lost.insert(name);
   }
   ASSERT_FALSE(lost.empty());
   for (const std::string& name : lost) EXPECT_TRUE(gaps.contains(name)) << name;
@@ -123,11 +123,11 @@ TEST_P(RedisWatches, FollowKeysOfAPrimaryThatIsKilledAndReplaced) {
 
 TEST_P(RedisWatches, HearWhatWasWrittenAfterAServerStoodStill) {
   begin();
-  cluster->stop(1);
+  (*cluster)->stop(1);
   const auto stopped = std::chrono::steady_clock::now();
   wait_for_condition("the line is given up",
                      [&] { return std::chrono::steady_clock::now() - stopped > 4s; });
-  cluster->resume(1);
+  (*cluster)->resume(1);
   expect_all_heard("resumed");
 }
 

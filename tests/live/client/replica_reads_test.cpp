@@ -13,7 +13,7 @@
 #include "protocol/resp/wire/hash_slot.h"
 #include "tests/contract/endpoints.h"
 #include "tests/support/garnet_process.h"
-#include "tests/support/resp_cluster.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -34,18 +34,18 @@ class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
     options.replicas = 1;
     options.server.persistent = true;
     cluster.emplace(options);
-    cluster->wait_until_settled();
+    (*cluster)->wait_until_settled();
     writer.emplace(open(uri("")));
     reader.emplace(open(uri("&reads=replicas")));
     for (unsigned i = 0; i < key_count; ++i) names.push_back("read/" + std::to_string(i));
     for (const std::string& name : names) ASSERT_TRUE(writer->set(name, "value of " + name));
   }
   std::string uri(const std::string& options) {
-    return "redis://127.0.0.1:" + std::to_string(cluster->server(1).port()) +
+    return "redis://127.0.0.1:" + std::to_string((*cluster)->server(1).port()) +
            "?connect_timeout=5s&timeout=10s" + options;
   }
   std::string identity(std::size_t server) {
-    return "127.0.0.1:" + std::to_string(cluster->server(server).port());
+    return "127.0.0.1:" + std::to_string((*cluster)->server(server).port());
   }
   // The number of answers to the reader, by server.
   std::map<std::string, std::uint64_t> replies() const {
@@ -73,13 +73,13 @@ class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
   std::vector<std::string> keys_of(std::size_t primary) {
     std::vector<std::string> found;
     for (const std::string& name : names) {
-      const bool here = cluster->owner(protocol::resp::hash_slot(name)) == primary;
+      const bool here = (*cluster)->owner(protocol::resp::hash_slot(name)) == primary;
       if (here && found.size() < 20) found.push_back(name);
     }
     return found;
   }
 
-  std::optional<RespCluster> cluster;
+  std::optional<LentCluster> cluster;
   std::optional<Client> writer;
   std::optional<Client> reader;
   std::vector<std::string> names;
@@ -128,7 +128,7 @@ TEST_P(LiveReplicaReads, AMissIsOneOfTheOwner) {
 TEST_P(LiveReplicaReads, GoOnWhileAPrimaryStandsStill) {
   expect_all_read();
   const std::vector<std::string> of_first = keys_of(0);
-  cluster->stop(0);
+  (*cluster)->stop(0);
   wait_for_condition("the primary counts as down", [&] {
     static_cast<void>(reader->set(of_first[0], "other", {.timeout = 200ms}));
     const auto stats = reader->stats();
@@ -143,13 +143,13 @@ TEST_P(LiveReplicaReads, GoOnWhileAPrimaryStandsStill) {
   }
   const std::vector<std::string_view> keys(of_first.begin(), of_first.end());
   for (const auto& [key, got] : reader->get_many(keys)) EXPECT_TRUE(got && *got) << key;
-  cluster->resume(0);
+  (*cluster)->resume(0);
 }
 
 TEST_P(LiveReplicaReads, FollowAReplicaThatBecomesThePrimary) {
   expect_all_read();
   const std::vector<std::string> of_first = keys_of(0);
-  cluster->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
+  (*cluster)->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
   wait_for_condition("writes go to the new primary", [&] {
     return std::ranges::all_of(of_first, [&](const std::string& name) {
       return reader->set(name, "new value of " + name, {.timeout = 1s}).has_value();

@@ -17,6 +17,7 @@
 #include <sheaf/locker.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/lent.h"
 #include "tests/support/rights_file.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -52,7 +53,16 @@ class ClientRights : public testing::Test {
       : file(document(keys_of_bob)) {}
 
   const test::RightsFile file;
-  test::BrokerProcess broker{test::with_rights(file)};
+  test::Lent<test::BrokerProcess> broker{test::with_rights(file)};
+  Client ann = open_as(*broker, "ann");
+  Client bob = open_as(*broker, "bob");
+};
+
+// A broker of its own: a lent one forgets its store when it is told to reload.
+class ReloadedRights : public testing::Test {
+ protected:
+  const test::RightsFile file{document(R"("other": ["read"])")};
+  const test::BrokerProcess broker{test::with_rights(file)};
   Client ann = open_as(broker, "ann");
   Client bob = open_as(broker, "bob");
 };
@@ -164,14 +174,14 @@ TEST_F(ListRights, ReadAndWriteOnItsKeysIsEnoughForAList) {
 
 TEST_F(ClientRights, ANodeThatWasDownComesBackForAUserThatMayLittle) {
   ASSERT_TRUE(bob.get("other"));
-  broker.kill();
+  broker.to_break().kill();
   EXPECT_FALSE(bob.get("other", {.timeout = 2s}));
-  broker.restart();
+  broker.to_break().restart();
   test::wait_for_condition("the node is back", [&] { return bob.get("other").has_value(); });
-  EXPECT_THAT(broker.log(), testing::Not(HasSubstr("sheaf/probe")));
+  EXPECT_THAT(broker->log(), testing::Not(HasSubstr("sheaf/probe")));
 }
 
-TEST_F(ClientRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
+TEST_F(ReloadedRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
   const std::vector<std::string_view> keys{"key"};
   file.write(document(R"("key": ["read", "watch"])"));
   test::reload(broker);
@@ -194,7 +204,7 @@ TEST_F(ClientRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
   EXPECT_EQ(other->next({.wait = 20s})->value().kind, WatchEvent::Kind::set);
 }
 
-TEST_F(ClientRights, LimitsAreReasonQuotaWithTheirText) {
+TEST_F(ReloadedRights, LimitsAreReasonQuotaWithTheirText) {
   file.write(R"({"users": {"bob": {"keys": {"*": ["write", "watch"]},
                                    "limits": {"keys": 1, "watches": 0}}}})");
   test::reload(broker);
@@ -209,7 +219,7 @@ TEST_F(ClientRights, LimitsAreReasonQuotaWithTheirText) {
 // Four threads of two users call without a pause while the file changes 40 times. Calls that both
 // files allow never fail; calls that neither allows never succeed; calls that only one allows are
 // refused or done.
-TEST_F(ClientRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
+TEST_F(ReloadedRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
   const std::string first = document(R"("both": ["read", "write"], "first": ["write"])");
   const std::string second = document(R"("both": ["read", "write"], "second": ["write"])");
   file.write(first);

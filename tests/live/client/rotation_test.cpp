@@ -12,6 +12,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/secret_folder.h"
@@ -65,9 +66,9 @@ TEST(Rotation, AWrongPasswordInTheFileHealsWithTheRightOne) {
   RedisOptions options;
   options.user = "app";
   options.password = password(0);
-  const RedisProcess server(options);
+  const Lent<RedisProcess> server(options);
   SecretFolder secret("wrong");
-  auto client = Client::open("redis://app@127.0.0.1:" + std::to_string(server.port()) +
+  auto client = Client::open("redis://app@127.0.0.1:" + std::to_string(server->port()) +
                              "?routing=ring&password_file=" + secret.path())
                     .value();
   wait_for_condition("the refusal", [&] {
@@ -82,7 +83,7 @@ TEST(Rotation, AFileThatGoesAwayLeavesConnectionsAsTheyAre) {
   RedisOptions options;
   options.user = "app";
   options.password = password(0);
-  const RedisProcess server(options);
+  const Lent<RedisProcess> server(options);
   std::optional<SecretFolder> secret(password(0));
   std::atomic<unsigned> warnings = 0;
   ClientOptions more;
@@ -90,7 +91,7 @@ TEST(Rotation, AFileThatGoesAwayLeavesConnectionsAsTheyAre) {
     if (record.operation == "credentials") ++warnings;
   };
   const std::string path = secret->path();
-  auto client = Client::open("redis://app@127.0.0.1:" + std::to_string(server.port()) +
+  auto client = Client::open("redis://app@127.0.0.1:" + std::to_string(server->port()) +
                                  "?routing=ring&timeout=30s&password_file=" + path,
                              std::move(more))
                     .value();
@@ -99,7 +100,7 @@ TEST(Rotation, AFileThatGoesAwayLeavesConnectionsAsTheyAre) {
   wait_for_condition("the warning", [&] { return warnings > 0; });
   EXPECT_TRUE(client.get("k"));
   EXPECT_EQ(client.stats().at(0).connects, 1u);
-  RespConnection admin(server.port());
+  RespConnection admin(server->port());
   ASSERT_EQ(admin.text({"AUTH", "app", password(0)}), "+OK");
   admin.text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   wait_for_condition("the reason", [&] {

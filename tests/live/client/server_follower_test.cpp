@@ -21,6 +21,7 @@
 #include "tests/extras/discovery/dns/dns_bytes.h"
 #include "tests/support/answering_server.h"
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 #endif
 
@@ -352,11 +353,11 @@ INSTANTIATE_TEST_SUITE_P(By, FollowedFleet,
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
 TEST_P(FollowedFleet, ServersChangeAndKeysGoToTheNewNode) {
-  const MemcachedProcess first;
-  const MemcachedProcess second;
-  const std::vector<std::uint16_t> both{first.port(), second.port()};
+  const Lent<MemcachedProcess> first;
+  const Lent<MemcachedProcess> second;
+  const std::vector<std::uint16_t> both{first->port(), second->port()};
   Listing listing;
-  listing.set({first.port()});
+  listing.set({first->port()});
   const AnsweringServer server(listing.rules());
   const std::string uri = GetParam() == SourceKind::srv
                               ? "memcached+srv://" + name
@@ -377,22 +378,22 @@ TEST_P(FollowedFleet, ServersChangeAndKeysGoToTheNewNode) {
   follower->look_now();
   const auto grown = changes.next();
   ASSERT_TRUE(grown) << grown.error().message();
-  EXPECT_THAT(grown->added, ElementsAre("localhost:" + std::to_string(second.port())));
+  EXPECT_THAT(grown->added, ElementsAre("localhost:" + std::to_string(second->port())));
   EXPECT_THAT(grown->removed, IsEmpty());
-  const std::string moved = key_of(client, second.port());
-  const std::string stays = key_of(client, first.port());
+  const std::string moved = key_of(client, second->port());
+  const std::string stays = key_of(client, first->port());
   ASSERT_TRUE(client.set(moved, "value"));
   ASSERT_TRUE(client.set(stays, "value"));
-  EXPECT_EQ(holder_of(moved, both), ' ' + std::to_string(second.port()));
-  EXPECT_EQ(holder_of(stays, both), ' ' + std::to_string(first.port()));
+  EXPECT_EQ(holder_of(moved, both), ' ' + std::to_string(second->port()));
+  EXPECT_EQ(holder_of(stays, both), ' ' + std::to_string(first->port()));
 
-  listing.set({second.port()});
+  listing.set({second->port()});
   follower->look_now();
   const auto shrunk = changes.next();
   ASSERT_TRUE(shrunk) << shrunk.error().message();
-  EXPECT_THAT(shrunk->removed, ElementsAre("localhost:" + std::to_string(first.port())));
+  EXPECT_THAT(shrunk->removed, ElementsAre("localhost:" + std::to_string(first->port())));
   ASSERT_TRUE(client.set(stays, "value"));
-  EXPECT_EQ(holder_of(stays, {second.port()}), ' ' + std::to_string(second.port()));
+  EXPECT_EQ(holder_of(stays, {second->port()}), ' ' + std::to_string(second->port()));
 
   listing.set({});  // a name without a record, a list without a server
   follower->look_now();

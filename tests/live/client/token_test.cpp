@@ -15,6 +15,7 @@
 #include <sheaf/client.h>
 
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/secret_folder.h"
 #include "tests/support/steady_load.h"
@@ -32,23 +33,28 @@ class Tokens : public testing::Test {
   explicit Tokens(bool twice = false) {
     valid({token(0)});
     BrokerOptions options;
-    options.tokens = list.path();
+    options.tokens = list().path();
     options.tokens_twice = twice;
     broker.emplace(std::move(options));
+  }
+  // A file that the brokers of all tests read.
+  static SecretFolder& list() {
+    static SecretFolder all("");
+    return all;
   }
   // Sets the tokens that the broker accepts from now on.
   void valid(const std::vector<std::string>& tokens) {
     std::string lines;
     for (const std::string& each : tokens) lines += each + "\n";
-    list.rotate(lines);
+    list().rotate(lines);
   }
   std::string uri(const std::string& more = "") const {
-    return "mqtt://127.0.0.1:" + std::to_string(broker->port()) + "?token_file=" + secret.path() +
-           more;
+    return "mqtt://127.0.0.1:" + std::to_string((*broker)->port()) +
+           "?token_file=" + secret.path() + more;
   }
   // How often a client with the token was accepted, or refused.
   unsigned times(const std::string& what) const {
-    const std::string log = broker->log();
+    const std::string log = (*broker)->log();
     unsigned count = 0;
     for (std::size_t at = log.find(what); at != log.npos; at = log.find(what, at + 1)) ++count;
     return count;
@@ -61,9 +67,8 @@ class Tokens : public testing::Test {
     });
   }
 
-  SecretFolder list{""};
   SecretFolder secret{token(0)};
-  std::optional<BrokerProcess> broker;
+  std::optional<Lent<BrokerProcess>> broker;
 };
 
 struct TokensTwice : Tokens {
@@ -119,14 +124,14 @@ TEST_F(Tokens, AMethodThatTheBrokerDoesNotKnowIsRefused) {
 }
 
 TEST_F(Tokens, WithoutOneNobodyIsLetIn) {
-  auto client = Client::open("mqtt://127.0.0.1:" + std::to_string(broker->port()) + "").value();
+  auto client = Client::open("mqtt://127.0.0.1:" + std::to_string((*broker)->port()) + "").value();
   wait_for_refusal(client, "the server refused the connection");
 }
 
 TEST_F(TokensTwice, ABrokerMayAskForEachOnceMore) {
   auto client = Client::open(uri(), {.log = printed_log()}).value();
   const auto stored = client.set("k", "v", {.timeout = 30s});
-  ASSERT_TRUE(stored) << stored.error().message() << broker->log();
+  ASSERT_TRUE(stored) << stored.error().message() << (*broker)->log();
   EXPECT_EQ(times("showed canary-0"), 2u);
   valid({token(0), token(1)});
   secret.rotate(token(1));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/live/memcached/connection.h"
+#include "tests/support/lent.h"
 #include "tests/support/logins.h"
 #include "tests/support/memcached_process.h"
 
@@ -42,44 +43,44 @@ void expect_works(std::uint16_t port, SessionOptions options) {
 }
 
 TEST(LogIn, SaslPlain) {
-  const MemcachedProcess server(with_users(MemcachedOptions::LogIn::sasl));
-  expect_works<BinarySession>(server.port(), as("cache", "s3cret"));
-  expect_works<BinarySession>(server.port(), as("other", "word"));
+  const test::Lent<MemcachedProcess> server(with_users(MemcachedOptions::LogIn::sasl));
+  expect_works<BinarySession>(server->port(), as("cache", "s3cret"));
+  expect_works<BinarySession>(server->port(), as("other", "word"));
   for (const auto& [user, password] :
        {std::pair("cache", "wrong"), std::pair("nobody", "s3cret"), std::pair("cache", "")}) {
-    const CloseReason refused = reason<BinarySession>(server.port(), as(user, password));
+    const CloseReason refused = reason<BinarySession>(server->port(), as(user, password));
     EXPECT_EQ(refused.reason, Reason::authentication);
     EXPECT_TRUE(refused.text.starts_with("the server refused the log-in (")) << refused.text;
     EXPECT_TRUE(refused.permanent);
   }
-  const CloseReason nobody = reason<BinarySession>(server.port(), {});
+  const CloseReason nobody = reason<BinarySession>(server->port(), {});
   EXPECT_EQ(nobody.text, "the server requires a user name and a password");
   EXPECT_TRUE(nobody.permanent);
 }
 
 TEST(LogIn, Text) {
-  const MemcachedProcess server(with_users(MemcachedOptions::LogIn::text));
-  expect_works<MetaSession>(server.port(), as("cache", "s3cret"));
-  expect_works<MetaSession>(server.port(), as("other", "word"));
+  const test::Lent<MemcachedProcess> server(with_users(MemcachedOptions::LogIn::text));
+  expect_works<MetaSession>(server->port(), as("cache", "s3cret"));
+  expect_works<MetaSession>(server->port(), as("other", "word"));
   for (const auto& [user, password] :
        {std::pair("cache", "wrong"), std::pair("nobody", "s3cret"), std::pair("cache", "")}) {
-    const CloseReason refused = reason<MetaSession>(server.port(), as(user, password));
+    const CloseReason refused = reason<MetaSession>(server->port(), as(user, password));
     EXPECT_EQ(refused.reason, Reason::authentication) << user << ' ' << password;
     EXPECT_TRUE(refused.text.starts_with("the server refused the log-in (CLIENT_ERROR "))
         << refused.text;
     EXPECT_TRUE(refused.permanent);
   }
-  EXPECT_EQ(reason<MetaSession>(server.port(), {}).text,
+  EXPECT_EQ(reason<MetaSession>(server->port(), {}).text,
             "the server requires a user name and a password");
 }
 
 TEST(LogIn, APasswordForAServerThatWantsNone) {
-  const MemcachedProcess server;
-  EXPECT_EQ(reason<BinarySession>(server.port(), as("cache", "s3cret")).text,
+  const test::Lent<MemcachedProcess> server;
+  EXPECT_EQ(reason<BinarySession>(server->port(), as("cache", "s3cret")).text,
             "the server has no log-in (SASL is off), but a user name is configured");
-  EXPECT_EQ(reason<MetaSession>(server.port(), as("cache", "s3cret")).text,
+  EXPECT_EQ(reason<MetaSession>(server->port(), as("cache", "s3cret")).text,
             "the server takes no log-in in text (-Y is off), but a user name is configured");
-  Connection<MetaSession> connection(server.port());
+  Connection<MetaSession> connection(server->port());
   EXPECT_EQ(connection.run(get("login")).status, Status::absent) << "the password was not stored";
 }
 
@@ -88,13 +89,13 @@ TEST(LogIn, APasswordForAServerThatWantsNone) {
 TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   SessionOptions probe = as("cache", "s3cret");
   probe.only_version = true;
-  const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
-  const Connection<BinarySession> answered(sasl.port(), probe);
+  const test::Lent<MemcachedProcess> sasl(with_users(MemcachedOptions::LogIn::sasl));
+  const Connection<BinarySession> answered(sasl->port(), probe);
   EXPECT_TRUE(answered.session.ready());
   EXPECT_EQ(answered.session.server().dialect, Dialect::this_one);
   EXPECT_TRUE(answered.session.server().version.has_value());
-  const MemcachedProcess text(with_users(MemcachedOptions::LogIn::text));
-  const Connection<BinarySession> asked(text.port(), probe);
+  const test::Lent<MemcachedProcess> text(with_users(MemcachedOptions::LogIn::text));
+  const Connection<BinarySession> asked(text->port(), probe);
   EXPECT_TRUE(asked.session.closed());
   EXPECT_EQ(asked.session.server().dialect, Dialect::text_and_log_in);
   MemcachedOptions ascii;
@@ -102,20 +103,20 @@ TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   const MemcachedProcess only_text(ascii);
   const Connection<BinarySession> shouted(only_text.port(), probe);
   EXPECT_EQ(shouted.session.server().dialect, Dialect::text);
-  const MemcachedProcess open;
-  const Connection<MetaSession> version(open.port(), probe);
+  const test::Lent<MemcachedProcess> open;
+  const Connection<MetaSession> version(open->port(), probe);
   EXPECT_TRUE(version.session.ready());
   EXPECT_TRUE(version.session.server().version.has_value());
 }
 
 // Such a server says nothing at all, so only the deadline ends it.
 TEST(LogIn, TheWrongProtocolForTheServer) {
-  const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
+  const test::Lent<MemcachedProcess> sasl(with_users(MemcachedOptions::LogIn::sasl));
   SessionOptions credentials = as("cache", "s3cret");
   credentials.handshake_limit = 100ms;
-  EXPECT_EQ(reason<MetaSession>(sasl.port(), credentials).reason, Reason::connect_failed);
-  const MemcachedProcess text(with_users(MemcachedOptions::LogIn::text));
-  EXPECT_EQ(reason<BinarySession>(text.port(), credentials).reason, Reason::connect_failed);
+  EXPECT_EQ(reason<MetaSession>(sasl->port(), credentials).reason, Reason::connect_failed);
+  const test::Lent<MemcachedProcess> text(with_users(MemcachedOptions::LogIn::text));
+  EXPECT_EQ(reason<BinarySession>(text->port(), credentials).reason, Reason::connect_failed);
 }
 
 TEST(Limits, TooManyConnectionsAreReportedInBothProtocols) {
@@ -166,15 +167,15 @@ TEST(Limits, TheEndOfTheServerFailsWhatIsInFlight) {
 // The reply to a request that was given up while the server was stopped must reach no other
 // request.
 TEST(Limits, AfterAPauseTheLateReplyIsDropped) {
-  MemcachedProcess server;
-  Connection<BinarySession> binary(server.port());
+  test::Lent<MemcachedProcess> server;
+  Connection<BinarySession> binary(server->port());
   binary.run(set("a", "A"));
   binary.run(set("b", "B"));
-  server.stop();
+  server.to_break().stop();
   const auto ticket = binary.session.submit(get("a"), binary.now());
   binary.turn();
   binary.session.cancel(*ticket, binary.now());
-  server.resume();
+  server.to_break().resume();
   EXPECT_EQ(binary.run(get("b")).value, "B");
   EXPECT_EQ(binary.session.counters().late_replies, 1u);
   EXPECT_TRUE(binary.session.clean());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/live/memcached/connection.h"
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf::protocol::memcached {
@@ -13,16 +14,11 @@ using test::MemcachedProcess;
 template <class SessionType>
 class Operations : public testing::Test {
  protected:
-  // One server for all tests of a protocol; each test finds it empty.
-  static void SetUpTestSuite() { server_ = new MemcachedProcess; }
-  static void TearDownTestSuite() { delete server_; }
-  Operations() : connection(server_->port()) {}
-
   Seen run(const Operation& operation) { return connection.run(operation); }
   std::string key() const { return testing::UnitTest::GetInstance()->current_test_info()->name(); }
 
-  static inline MemcachedProcess* server_ = nullptr;
-  Connection<SessionType> connection;
+  const test::Lent<MemcachedProcess> server;
+  Connection<SessionType> connection{server->port()};
 };
 
 struct ProtocolNames {
@@ -163,7 +159,7 @@ TYPED_TEST(Operations, TheLargestValueAndOneByteMore) {
   EXPECT_EQ(this->run(get(key)).value, largest);
   SessionOptions unlimited;
   unlimited.item_size = 16u << 20;
-  Connection<TypeParam> daring(this->server_->port(), unlimited);
+  Connection<TypeParam> daring(this->server->port(), unlimited);
   const std::string larger = largest + "v";
   const Seen refused = daring.run(set(key, larger));
   EXPECT_EQ(refused.status, Status::refused);
@@ -201,14 +197,14 @@ TYPED_TEST(Operations, ABatchOfLargeValuesIsReadWhileItIsWritten) {
   }
   SessionOptions options;
   options.output_limit = 1u << 30;
-  Connection<TypeParam> wide(this->server_->port(), options);
+  Connection<TypeParam> wide(this->server->port(), options);
   const std::vector<Seen> seen = wide.run(mixed);
   for (std::size_t i = 1; i < seen.size(); i += 2) EXPECT_EQ(seen[i].value.size(), value.size());
 }
 
 TYPED_TEST(Operations, Statistics) {
   const Seen general = this->run(operation(Verb::stats));
-  EXPECT_NE(general.value.find("pid " + std::to_string(this->server_->pid()) + "\n"),
+  EXPECT_NE(general.value.find("pid " + std::to_string(this->server->pid()) + "\n"),
             std::string::npos);
   for (const char* group : {"settings", "items", "slabs", "sizes"}) {
     EXPECT_EQ(this->run(operation(Verb::stats, group)).status, Status::done) << group;
@@ -250,9 +246,9 @@ TYPED_TEST(Operations, LeasesAreWonOnceAndTheCasOfAWinnerStores) {
 
 // One protocol reads what the other writes, under the same key.
 TEST(BothProtocols, ShareKeysValuesFlagsAndVersions) {
-  const MemcachedProcess server;
-  Connection<BinarySession> binary(server.port());
-  Connection<MetaSession> meta(server.port());
+  const test::Lent<MemcachedProcess> server;
+  Connection<BinarySession> binary(server->port());
+  Connection<MetaSession> meta(server->port());
   for (const std::string& key : {"plain"s, "with blank"s, "\r\n\0"s}) {
     Operation store = set(key, "value");
     store.flags = 77;
@@ -269,14 +265,14 @@ TEST(BothProtocols, ShareKeysValuesFlagsAndVersions) {
 
 // A value that another client has marked as stale.
 TEST(BothProtocols, AStaleValueIsReportedAsThatInMeta) {
-  const MemcachedProcess server;
-  Connection<MetaSession> meta(server.port());
+  const test::Lent<MemcachedProcess> server;
+  Connection<MetaSession> meta(server->port());
   meta.run(set("k", "old"));
   // sheaf cannot invalidate, so a line of another client does.
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(server.port());
+  address.sin_port = htons(server->port());
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ASSERT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::send(fd, "md k I T30\r\n", 12, MSG_NOSIGNAL), 12);

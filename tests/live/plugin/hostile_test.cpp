@@ -10,22 +10,22 @@
 
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf::test {
 namespace {
 
 using testing::StartsWith;
 
-// Every test ends by checking that the broker works. Under a sanitizer a finding appears in its
-// exit status.
+// A broker that has ended fails the test that has borrowed it. Under a sanitizer a finding appears
+// in its exit status, at the latest after the last test.
 class PluginHostile : public testing::Test {
  protected:
-  ~PluginHostile() override { EXPECT_EQ(broker_.terminate(), 0) << broker_.log(); }
-  BrokerProcess broker_;
+  const Lent<BrokerProcess> broker_;
 };
 
 TEST_F(PluginHostile, PayloadsCutAnywhereAreSyntaxErrors) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   const std::string whole = command({"SET", "key", "value", "NEX", "PX", "1000"});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_EQ(store(whole.substr(0, size)), "-ERR syntax error\r\n") << size;
@@ -34,7 +34,7 @@ TEST_F(PluginHostile, PayloadsCutAnywhereAreSyntaxErrors) {
 }
 
 TEST_F(PluginHostile, PayloadsWithAnyByteChangedAreAnswered) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   const std::string whole = command({"SET", "key", "value"});
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const char other : {'\0', '9', '-', '\r', '\n', '$', '*', '\xFF'}) {
@@ -47,7 +47,7 @@ TEST_F(PluginHostile, PayloadsWithAnyByteChangedAreAnswered) {
 }
 
 TEST_F(PluginHostile, LengthsThatLieAreErrors) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   for (const std::string& payload : std::vector<std::string>{
            "*", "*\r\n", "*0\r\n", "*-1\r\n", "*99999999999999999999\r\n", "*2147483647\r\n",
            "*2\r\n$-1\r\n$3\r\nkey\r\n", "*2\r\n$3\r\nGET\r\n$18446744073709551615\r\nkey\r\n",
@@ -59,7 +59,7 @@ TEST_F(PluginHostile, LengthsThatLieAreErrors) {
 }
 
 TEST_F(PluginHostile, NumbersThatAreNoExpiryAreErrorsAndChangeNothing) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   for (const char* const number :
        {"0", "-1", "1.5", "", " 1", "1 ", "+1", "0x10", "ten", "99999999999999999999999"}) {
     EXPECT_THAT(store({"SET", "key", "value", "PX", number}), StartsWith("-ERR ")) << number;
@@ -69,7 +69,7 @@ TEST_F(PluginHostile, NumbersThatAreNoExpiryAreErrorsAndChangeNothing) {
 }
 
 TEST_F(PluginHostile, TimestampsFromTheFarFutureAreRefused) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.user = {{"__ts", timestamp(120'000)}};
   EXPECT_EQ(
@@ -86,7 +86,7 @@ TEST_F(PluginHostile, TimestampsFromTheFarFutureAreRefused) {
 }
 
 TEST_F(PluginHostile, PropertiesOfTheGreatestLengthAreCarried) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.user.emplace_back(std::string(65535, 'n'), std::string(65535, 'v'));
   for (int i = 0; i < 1000; ++i) set.user.emplace_back("name", "value");
@@ -98,7 +98,7 @@ TEST_F(PluginHostile, PropertiesOfTheGreatestLengthAreCarried) {
 }
 
 TEST_F(PluginHostile, PacketsCutAnywhereHurtOnlyTheirSender) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   const std::string topic(store_request);
   std::string packet = "\x32";
   std::string body;
@@ -110,7 +110,7 @@ TEST_F(PluginHostile, PacketsCutAnywhereHurtOnlyTheirSender) {
   for (std::size_t size = 1; size < packet.size(); ++size) {
     ConnectOptions options;
     options.client_id = "cut";
-    MqttClient cut(broker_.port(), options);
+    MqttClient cut(broker_->port(), options);
     cut.send_raw(packet.substr(0, size));
     cut.drop();
   }
@@ -118,10 +118,10 @@ TEST_F(PluginHostile, PacketsCutAnywhereHurtOnlyTheirSender) {
 }
 
 TEST_F(PluginHostile, AThousandUnreadAnswersDoNotHarmTheBroker) {
-  StoreClient store(broker_.port(), "client-id1");
+  StoreClient store(broker_->port(), "client-id1");
   EXPECT_EQ(store({"SET", "key", std::string(1000, 'v')}), "+OK\r\n");
   {
-    StoreClient flood(broker_.port(), "flood");
+    StoreClient flood(broker_->port(), "flood");
     for (int i = 0; i < 1000; ++i) flood.mqtt().send(flood.request(command({"GET", "key"})));
     flood.mqtt().drop();
   }

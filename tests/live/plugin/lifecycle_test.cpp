@@ -10,6 +10,7 @@
 #include "store/plugin/broker_check.h"
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf::test {
 namespace {
@@ -73,28 +74,28 @@ TEST(PluginLifecycle, AReloadKeepsTheStore) {
 }
 
 TEST(PluginLifecycle, AKilledBrokerComesBackEmptyOnTheSamePort) {
-  BrokerProcess broker;
-  const std::uint16_t port = broker.port();
+  Lent<BrokerProcess> broker;
+  const std::uint16_t port = broker->port();
   {
     StoreClient store(port, "client-id1");
     EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
-    broker.kill();
+    broker.to_break().kill();
     EXPECT_EQ(store.mqtt().wait_end(), 0);
   }
-  broker.restart();
-  EXPECT_EQ(broker.port(), port);
+  broker.to_break().restart();
+  EXPECT_EQ(broker->port(), port);
   StoreClient store(port, "client-id1");
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
 }
 
 TEST(PluginLifecycle, AStoppedBrokerAnswersWhenItGoesOn) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
-  broker.stop();
+  Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
+  broker.to_break().stop();
   const Outgoing set = store.request(command({"SET", "key", "value"}));
   const std::uint16_t id = store.mqtt().send(set);
   EXPECT_FALSE(store.mqtt().receive(std::chrono::milliseconds(50)));
-  broker.resume();
+  broker.to_break().resume();
   EXPECT_EQ(store.mqtt().wait_puback(id), 0);
   const auto answer = store.mqtt().receive();
   ASSERT_TRUE(answer);

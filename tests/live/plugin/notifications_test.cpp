@@ -7,6 +7,7 @@
 
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf::test {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::string_view written_payload =
     "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n";
 constexpr std::string_view deleted_payload = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
 
+// The session outlives the test: each test has its own client ID.
 ConnectOptions lasting(std::string client_id) {
   ConnectOptions options;
   options.client_id = std::move(client_id);
@@ -24,9 +26,9 @@ ConnectOptions lasting(std::string client_id) {
 }
 
 TEST(PluginNotifications, ArePushedThoughNotSubscribed) {
-  BrokerProcess broker;
-  StoreClient watcher(broker.port(), "client-id1");
-  StoreClient writer(broker.port(), "writer");
+  const Lent<BrokerProcess> broker;
+  StoreClient watcher(broker->port(), "client-id1");
+  StoreClient writer(broker->port(), "writer");
   EXPECT_EQ(watcher({"KEYNOTIFY", "SOMEKEY"}), "+OK\r\n");
   const Message written = writer.ask(writer.request(command({"SET", "SOMEKEY", "abc"})));
   const auto first = watcher.notification();
@@ -47,8 +49,8 @@ TEST(PluginNotifications, ArePushedThoughNotSubscribed) {
 }
 
 TEST(PluginNotifications, ReachTheWriterOfTheChangeAndStopOnDemand) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "abc"}), "+OK\r\n");
   const auto written = store.notification();
@@ -60,8 +62,8 @@ TEST(PluginNotifications, ReachTheWriterOfTheChangeAndStopOnDemand) {
 }
 
 TEST(PluginNotifications, OfExpiryComeWithoutAnyAccess) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "abc", "PX", "300"}), "+OK\r\n");
   const auto written = store.notification();
@@ -74,15 +76,15 @@ TEST(PluginNotifications, OfExpiryComeWithoutAnyAccess) {
 }
 
 TEST(PluginNotifications, EndWithTheConnectionThoughTheSessionLives) {
-  BrokerProcess broker;
-  StoreClient writer(broker.port(), "writer");
+  const Lent<BrokerProcess> broker;
+  StoreClient writer(broker->port(), "writer");
   {
-    StoreClient watcher(broker.port(), lasting("client-id1"));
+    StoreClient watcher(broker->port(), lasting("lives-on"));
     EXPECT_EQ(watcher({"KEYNOTIFY", "key"}), "+OK\r\n");
     watcher.mqtt().disconnect();
   }
   EXPECT_EQ(writer({"SET", "key", "abc"}), "+OK\r\n");
-  StoreClient again(broker.port(), lasting("client-id1"));
+  StoreClient again(broker->port(), lasting("lives-on"));
   EXPECT_TRUE(again.mqtt().session_present());
   EXPECT_EQ(writer({"SET", "key", "abc"}), "+OK\r\n");
   EXPECT_TRUE(again.no_notification());
@@ -90,11 +92,11 @@ TEST(PluginNotifications, EndWithTheConnectionThoughTheSessionLives) {
 }
 
 TEST(PluginNotifications, EndWhenTheConnectionIsTakenOver) {
-  BrokerProcess broker;
-  StoreClient writer(broker.port(), "writer");
-  StoreClient old(broker.port(), lasting("client-id1"));
+  const Lent<BrokerProcess> broker;
+  StoreClient writer(broker->port(), "writer");
+  StoreClient old(broker->port(), lasting("taken-over"));
   EXPECT_EQ(old({"KEYNOTIFY", "key"}), "+OK\r\n");
-  StoreClient taker(broker.port(), lasting("client-id1"));
+  StoreClient taker(broker->port(), lasting("taken-over"));
   EXPECT_TRUE(old.mqtt().wait_end());
   EXPECT_EQ(writer({"SET", "key", "abc"}), "+OK\r\n");
   EXPECT_TRUE(taker.no_notification());
@@ -102,10 +104,10 @@ TEST(PluginNotifications, EndWhenTheConnectionIsTakenOver) {
 }
 
 TEST(PluginNotifications, OfAClientThatIsCutOffForAForbiddenTopicEndToo) {
-  BrokerProcess broker;
-  StoreClient writer(broker.port(), "writer");
+  const Lent<BrokerProcess> broker;
+  StoreClient writer(broker->port(), "writer");
   {
-    StoreClient watcher(broker.port(), lasting("client-id1"));
+    StoreClient watcher(broker->port(), lasting("cut-off"));
     EXPECT_EQ(watcher({"KEYNOTIFY", "key"}), "+OK\r\n");
     Outgoing bad = watcher.request(command({"GET", "key"}));
     bad.response_topic = store_tree;
@@ -113,16 +115,16 @@ TEST(PluginNotifications, OfAClientThatIsCutOffForAForbiddenTopicEndToo) {
     EXPECT_EQ(watcher.mqtt().wait_end(), 0x82);
   }
   EXPECT_EQ(writer({"SET", "key", "abc"}), "+OK\r\n");
-  StoreClient again(broker.port(), lasting("client-id1"));
+  StoreClient again(broker->port(), lasting("cut-off"));
   EXPECT_TRUE(again.no_notification());
   EXPECT_EQ(again({"KEYNOTIFY", "key", "STOP"}), ":0\r\n");
 }
 
 TEST(PluginNotifications, ForgedByAClientAreRefused) {
-  BrokerProcess broker;
-  StoreClient victim(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient victim(broker->port(), "client-id1");
   EXPECT_EQ(victim.mqtt().subscribe("clients/#"), 1);
-  StoreClient forger(broker.port(), "forger");
+  StoreClient forger(broker->port(), "forger");
   Outgoing forged;
   forged.payload = deleted_payload;
   forged.user = {{"__ts", timestamp()}};

@@ -7,6 +7,7 @@
 
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf::test {
 namespace {
@@ -18,15 +19,15 @@ ConnectOptions named(std::string client_id) {
 }
 
 TEST(PluginPrivacy, SubscribersToEverythingSeeNothing) {
-  BrokerProcess broker;
-  MqttClient snooper(broker.port(), named("snooper"));
+  const Lent<BrokerProcess> broker;
+  MqttClient snooper(broker->port(), named("snooper"));
   EXPECT_EQ(snooper.subscribe("#"), 1);
   EXPECT_EQ(snooper.subscribe("+/#"), 1);
   EXPECT_EQ(snooper.subscribe(store_request), 1);
   EXPECT_EQ(snooper.subscribe("clients/client-id1/#"), 1);
   EXPECT_EQ(snooper.subscribe(notification_topic("client-id1", "key")), 1);
 
-  StoreClient store(broker.port(), "client-id1");
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "secret"}), "+OK\r\n");
   EXPECT_EQ(store({"GET", "key"}), "$6\r\nsecret\r\n");
@@ -35,10 +36,10 @@ TEST(PluginPrivacy, SubscribersToEverythingSeeNothing) {
 }
 
 TEST(PluginPrivacy, ASubscriberToTheSinkLearnsNothingOfTheContent) {
-  BrokerProcess broker;
-  MqttClient snooper(broker.port(), named("snooper"));
+  const Lent<BrokerProcess> broker;
+  MqttClient snooper(broker->port(), named("snooper"));
   EXPECT_EQ(snooper.subscribe("$sheaf/#"), 1);
-  StoreClient store(broker.port(), "client-id1");
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"SET", "key", "secret"}), "+OK\r\n");
   const auto seen = snooper.receive();
   ASSERT_TRUE(seen);
@@ -49,15 +50,15 @@ TEST(PluginPrivacy, ASubscriberToTheSinkLearnsNothingOfTheContent) {
 }
 
 TEST(PluginPrivacy, ARetainedRequestIsNotRetained) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "secret"}));
   set.retain = true;
   EXPECT_EQ(store.ask(set).payload, "+OK\r\n");
   set.response_topic.reset();
   EXPECT_EQ(store.mqtt().wait_puback(store.mqtt().send(set)), 0);
 
-  MqttClient late(broker.port(), named("late"));
+  MqttClient late(broker->port(), named("late"));
   EXPECT_EQ(late.subscribe("#"), 1);
   EXPECT_EQ(late.subscribe("$sheaf/#"), 1);
   EXPECT_EQ(late.subscribe(store_request), 1);
@@ -65,7 +66,7 @@ TEST(PluginPrivacy, ARetainedRequestIsNotRetained) {
 }
 
 TEST(PluginPrivacy, OtherTopicsAreRoutedAndRetainedAsEver) {
-  BrokerProcess broker;
+  const BrokerProcess broker;  // keeps the message
   MqttClient writer(broker.port(), named("writer"));
   Outgoing message;
   message.topic = std::string(store_request) + "/not";
@@ -81,25 +82,25 @@ TEST(PluginPrivacy, OtherTopicsAreRoutedAndRetainedAsEver) {
 }
 
 TEST(PluginPrivacy, ForbiddenResponseTopicsEndTheConnectionAndExecuteNothing) {
-  BrokerProcess broker;
+  const Lent<BrokerProcess> broker;
   const std::string tree(store_tree);
   for (const std::string& topic :
        {std::string(store_request), tree, tree + "/x", tree + "x",
         notification_topic("client-id1", "key"), std::string("clients/+/answer"),
         std::string("clients/#"), std::string("#")}) {
-    StoreClient store(broker.port(), "client-id1");
+    StoreClient store(broker->port(), "client-id1");
     Outgoing set = store.request(command({"SET", "key", "value"}));
     set.response_topic = topic;
     store.mqtt().send(set);
     EXPECT_EQ(store.mqtt().wait_end(), 0x82) << topic;
   }
-  StoreClient store(broker.port(), "client-id1");
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
 }
 
 TEST(PluginPrivacy, EveryOtherResponseTopicIsAccepted) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const std::string request(store_request);
   for (const std::string& topic :
        {std::string("a"), std::string("/"), std::string("clients/other/answer"),
@@ -126,9 +127,9 @@ TEST(PluginPrivacy, OnlyOwnResponseTopicsWithThatOption) {
 }
 
 TEST(PluginPrivacy, TheAnswerGoesToTheRequesterThoughAnotherSubscribesToItsTopic) {
-  BrokerProcess broker;
-  MqttClient other(broker.port(), named("other"));
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  MqttClient other(broker->port(), named("other"));
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(other.subscribe(store.response_topic()), 1);
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
   EXPECT_TRUE(other.nothing_arrives());

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/live/plugin/store_client.h"
+#include "tests/support/lent.h"
 #include "tests/support/rights_file.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -35,10 +36,10 @@ std::string over(const std::string& what) {
 
 TEST(PluginQuotas, AllConnectionsOfAUserShareItsKeysAndBytes) {
   const RightsFile file(document(R"({"keys": 2, "bytes": 20})"));
-  BrokerProcess broker(with_rights(file));
-  StoreClient first(broker.port(), as_client("ann", "first"));
-  StoreClient second(broker.port(), as_client("ann", "second"));
-  StoreClient bob(broker.port(), as_client("bob", "third"));
+  Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient first(broker->port(), as_client("ann", "first"));
+  StoreClient second(broker->port(), as_client("ann", "second"));
+  StoreClient bob(broker->port(), as_client("bob", "third"));
   EXPECT_EQ(first({"SET", "a", "1"}), ok_reply);
   EXPECT_EQ(second({"SET", "b", "1"}), ok_reply);
   EXPECT_EQ(second({"SET", "c", "1"}), over("2 keys"));
@@ -46,16 +47,15 @@ TEST(PluginQuotas, AllConnectionsOfAUserShareItsKeysAndBytes) {
   EXPECT_EQ(first({"SET", "a", std::string(20, 'v')}), over("20 bytes of keys and values"));
   EXPECT_EQ(first({"DEL", "b"}), ":1\r\n");
   EXPECT_EQ(second({"SET", "d", "1"}), ok_reply);
-  EXPECT_EQ(broker.terminate(), 0);
-  EXPECT_THAT(broker.log(), HasSubstr("over quota 2)"));
+  EXPECT_THAT(broker.to_break().forget(), HasSubstr("over quota 2)"));
 }
 
 TEST(PluginQuotas, WatchesCountUntilTheyStopOrTheirConnectionEnds) {
   const RightsFile file(document(R"({"watches": 2})"));
-  const BrokerProcess broker(with_rights(file));
-  StoreClient first(broker.port(), as_client("ann", "first"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient first(broker->port(), as_client("ann", "first"));
   {
-    StoreClient second(broker.port(), as_client("ann", "second"));
+    StoreClient second(broker->port(), as_client("ann", "second"));
     EXPECT_EQ(first({"KEYNOTIFY", "a"}), ok_reply);
     EXPECT_EQ(second({"KEYNOTIFY", "a"}), ok_reply);
     EXPECT_EQ(first({"KEYNOTIFY", "b"}), over("2 watches"));
@@ -70,9 +70,9 @@ TEST(PluginQuotas, WatchesCountUntilTheyStopOrTheirConnectionEnds) {
 // The rate is one request a second, and far more are sent than seconds can pass meanwhile.
 TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
-  const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as_client("ann", "first"));
-  StoreClient bob(broker.port(), as_client("bob", "second"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as_client("ann", "first"));
+  StoreClient bob(broker->port(), as_client("bob", "second"));
   const auto start = std::chrono::steady_clock::now();
   unsigned passed = 0;
   for (int i = 0; i < 200; ++i) {
@@ -87,18 +87,18 @@ TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(passed, 1u);
   EXPECT_LE(passed, 1 + took.count());
-  EXPECT_THAT(broker.log(), HasSubstr("sheaf: too many requests a second: user \"ann\", client "
-                                      "\"first\", GET of \"key\""));
+  EXPECT_THAT(broker->log(), HasSubstr("sheaf: too many requests a second: user \"ann\", client "
+                                       "\"first\", GET of \"key\""));
 }
 
 // A client with a watch probes on its own, every two seconds.
 TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
-  const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as_client("ann", "first"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as_client("ann", "first"));
   wait_for_condition("the rate is used up", [&] { return ann({"GET", "key"}) != "$-1\r\n"; });
   for (int i = 0; i < 100; ++i) ASSERT_EQ(ann({"GET", "sheaf/probe"}), "$-1\r\n") << i;
-  EXPECT_EQ(broker.log().find("GET of \"sheaf/probe\""), std::string::npos);
+  EXPECT_EQ(broker->log().find("GET of \"sheaf/probe\""), std::string::npos);
 }
 
 TEST(PluginQuotas, AReloadChangesLimitsOfClientsThatAreConnected) {

@@ -9,6 +9,7 @@
 
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/lent.h"
 
 namespace sheaf::test {
 namespace {
@@ -24,8 +25,8 @@ BrokerOptions with(std::string name, std::string value) {
 }
 
 TEST(PluginReplies, SpellsAnswersAsTheSdksReadThem) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "other", "NX"}), ":-1\r\n");
@@ -64,8 +65,8 @@ TEST(PluginReplies, SpellsAnswersAsTheProtocolPagePrintsThem) {
 }
 
 TEST(PluginReplies, CarryCorrelationStatusVersionAndContentType) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.correlation = std::string("\x00\xFF\x7F\r\n odd length", 16);
   const Message written = store.ask(set);
@@ -89,8 +90,8 @@ TEST(PluginReplies, CarryCorrelationStatusVersionAndContentType) {
 }
 
 TEST(PluginReplies, TakeCorrelationDataOfEveryLength) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   for (const std::size_t size : {0u, 1u, 36u, 65535u}) {
     Outgoing get = store.request(command({"GET", "key"}));
     get.correlation = std::string(size, 'c');
@@ -99,8 +100,8 @@ TEST(PluginReplies, TakeCorrelationDataOfEveryLength) {
 }
 
 TEST(PluginReplies, SyntaxErrorToAnotherQualityOfServiceThanOne) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.qos = 0;
   EXPECT_EQ(store.ask(set).payload, "-ERR syntax error\r\n");
@@ -113,8 +114,8 @@ TEST(PluginReplies, SyntaxErrorToAnotherQualityOfServiceThanOne) {
 }
 
 TEST(PluginReplies, SyntaxErrorWithoutCorrelationData) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.correlation.reset();
   EXPECT_EQ(store.ask(set).payload, "-ERR syntax error\r\n");
@@ -122,20 +123,19 @@ TEST(PluginReplies, SyntaxErrorWithoutCorrelationData) {
 }
 
 TEST(PluginReplies, NoneAndNoExecutionWithoutResponseTopic) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.response_topic.reset();
   EXPECT_EQ(store.mqtt().wait_puback(store.mqtt().send(set)), 0);
   EXPECT_TRUE(store.mqtt().nothing_arrives());
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("dropped 1,"));
+  EXPECT_THAT(broker.to_break().forget(), HasSubstr("dropped 1,"));
 }
 
 TEST(PluginReplies, TheFirstOfSeveralTimestampsCounts) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.user.emplace_back("__ts", "nonsense");
   EXPECT_EQ(store.ask(set).payload, "+OK\r\n");
@@ -148,8 +148,8 @@ TEST(PluginReplies, TheFirstOfSeveralTimestampsCounts) {
 }
 
 TEST(PluginReplies, FencingTokensReachTheEngine) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const std::string token = timestamp();
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.user.emplace_back("__ft", token);
@@ -164,8 +164,8 @@ TEST(PluginReplies, FencingTokensReachTheEngine) {
 }
 
 TEST(PluginReplies, BinaryKeysAndTenMebibyteValuesComeBackByteForByte) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   std::string key;
   for (int c = 0; c < 256; ++c) key += static_cast<char>(c);
   std::string value(10u << 20, '\0');
@@ -177,8 +177,8 @@ TEST(PluginReplies, BinaryKeysAndTenMebibyteValuesComeBackByteForByte) {
 }
 
 TEST(PluginReplies, ARequestSentAgainIsExecutedOnce) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const Outgoing set = store.request(command({"SET", "key", "value", "NX"}));
   const Message first = store.ask(set);
   Outgoing again = set;
@@ -190,23 +190,22 @@ TEST(PluginReplies, ARequestSentAgainIsExecutedOnce) {
 }
 
 TEST(PluginReplies, ARequestSentAgainOverANewConnectionIsExecutedOnce) {
-  BrokerProcess broker;
+  Lent<BrokerProcess> broker;
   ConnectOptions session;
-  session.client_id = "client-id1";
+  session.client_id = "again";  // of this test alone: the session outlives it
   session.clean_start = false;
   session.session_expiry = 3600;
   Outgoing set;
   {
-    StoreClient store(broker.port(), session);
+    StoreClient store(broker->port(), session);
     set = store.request(command({"SET", "key", "value", "NX"}));
     EXPECT_EQ(store.ask(set).payload, "+OK\r\n");
     store.mqtt().drop();
   }
-  StoreClient store(broker.port(), session);
+  StoreClient store(broker->port(), session);
   EXPECT_TRUE(store.mqtt().session_present());
   EXPECT_EQ(store.ask(set).payload, "+OK\r\n");
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("writes 1, duplicates 1,"));
+  EXPECT_THAT(broker.to_break().forget(), HasSubstr("writes 1, duplicates 1,"));
 }
 
 // The same request except for its timestamp (and its fencing token, if given).
@@ -217,21 +216,20 @@ Outgoing stamped(Outgoing request, const std::string& timestamp, const std::stri
 }
 
 TEST(PluginReplies, ALockRenewedUnderTheSameCorrelationIsExecuted) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const Outgoing lock = store.request(command({"SET", "lock", "me", "NEX", "PX", "60000"}));
   const Message first = store.ask(stamped(lock, timestamp(-2)));
   const Message second = store.ask(stamped(lock, timestamp(-1)));
   EXPECT_EQ(first.payload, "+OK\r\n");
   EXPECT_EQ(second.payload, "+OK\r\n");
   EXPECT_GT(second.user_value("__ts"), first.user_value("__ts"));
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("writes 2, duplicates 0,"));
+  EXPECT_THAT(broker.to_break().forget(), HasSubstr("writes 2, duplicates 0,"));
 }
 
 TEST(PluginReplies, RemovingAgainUnderTheSameCorrelationRemoves) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
   const Outgoing remove = store.request(command({"DEL", "key"}));
   Outgoing set = store.request(command({"SET", "key", "value"}));
@@ -243,8 +241,8 @@ TEST(PluginReplies, RemovingAgainUnderTheSameCorrelationRemoves) {
 }
 
 TEST(PluginReplies, ACorrectedClockIsNotRefusedAgain) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const Outgoing set = store.request(command({"SET", "key", "value"}));
   EXPECT_THAT(store.ask(stamped(set, timestamp(600'000))).payload,
               StartsWith("-ERR the request timestamp is too far in the future"));
@@ -252,8 +250,8 @@ TEST(PluginReplies, ACorrectedClockIsNotRefusedAgain) {
 }
 
 TEST(PluginReplies, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   const Outgoing set = store.request(command({"SET", "key", "value"}));
   const std::string sent = timestamp();
   EXPECT_EQ(store.ask(stamped(set, sent, timestamp(-10))).payload, "+OK\r\n");
@@ -261,11 +259,11 @@ TEST(PluginReplies, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) 
 }
 
 TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
-  BrokerProcess broker;
-  const std::filesystem::path answer = broker.folder() / "answer";
+  const Lent<BrokerProcess> broker;
+  const std::filesystem::path answer = broker->folder() / "answer";
   // In 2.0.11 its -f sends nothing, so the payload is on the command line.
   std::string request = SHEAF_TEST_MOSQUITTO_RR " -V 5 -q 1 -W 20 -h 127.0.0.1 -p ";
-  request.append(std::to_string(broker.port())).append(" -t ").append(store_request);
+  request.append(std::to_string(broker->port())).append(" -t ").append(store_request);
   request += " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef";
   request.append(" -D PUBLISH user-property __ts ").append(timestamp());
   request.append(" -m '").append(command({"SET", "key", "value"})).append("'");

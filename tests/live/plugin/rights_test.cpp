@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/live/plugin/store_client.h"
+#include "tests/support/lent.h"
 #include "tests/support/rights_file.h"
 
 namespace sheaf::test {
@@ -40,11 +41,11 @@ TEST(PluginRights, EachUserMayWhatItsEntrySays) {
   const RightsFile file(R"({"users": {
     "ann": {"keys": {"line4/*": ["read", "write"]}},
     "bob": {"keys": {"line4/*": ["read"], "line4/speed": ["watch"]}}}})");
-  const BrokerProcess broker(with_rights(file));
-  EXPECT_THAT(broker.log(), HasSubstr("sheaf: rights loaded from " + file.path()));
-  StoreClient ann(broker.port(), as("ann"));
-  StoreClient bob(broker.port(), as("bob"));
-  StoreClient eve(broker.port(), as("eve"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  EXPECT_THAT(broker->log(), HasSubstr("sheaf: rights loaded from " + file.path()));
+  StoreClient ann(broker->port(), as("ann"));
+  StoreClient bob(broker->port(), as("bob"));
+  StoreClient eve(broker->port(), as("eve"));
   EXPECT_EQ(bob({"KEYNOTIFY", "line4/speed"}), ok);
   EXPECT_EQ(bob({"KEYNOTIFY", "line4/torque"}), refused);
   EXPECT_EQ(ann({"KEYNOTIFY", "line4/speed"}), refused);
@@ -65,9 +66,9 @@ TEST(PluginRights, EachUserMayWhatItsEntrySays) {
 TEST(PluginRights, WhoMayLockMayNeitherReplaceNorRemoveWhatIsThere) {
   const RightsFile file(R"({"users": {"ann": {"keys": {"press": ["lock"]}},
                                       "bob": {"keys": {"*": ["read", "write"]}}}})");
-  const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann"));
-  StoreClient bob(broker.port(), as("bob"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
+  StoreClient bob(broker->port(), as("bob"));
   EXPECT_EQ(ann({"SET", "press", "ann", "NEX", "PX", "60000"}), ok);
   EXPECT_EQ(ann({"SET", "press", "ann", "NEX", "PX", "60000"}), ok) << "renewed";
   EXPECT_EQ(ann({"SET", "press", "eve", "NEX", "PX", "60000"}), ":-1\r\n");
@@ -88,9 +89,9 @@ TEST(PluginRights, WhoMayLockMayNeitherReplaceNorRemoveWhatIsThere) {
 TEST(PluginRights, EntriesOfClientsAndOfEverybodyCountToo) {
   const RightsFile file(R"({"clients": {"press-*": {"keys": {"press/*": ["read"]}}},
                             "everybody": {"keys": {"public": ["read"]}}})");
-  const BrokerProcess broker(with_rights(file));
-  StoreClient press(broker.port(), as("ann", "press-7"));
-  StoreClient other(broker.port(), as("ann", "other"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient press(broker->port(), as("ann", "press-7"));
+  StoreClient other(broker->port(), as("ann", "other"));
   EXPECT_EQ(press({"GET", "press/1"}), "$-1\r\n");
   EXPECT_EQ(other({"GET", "press/1"}), refused);
   EXPECT_EQ(press({"GET", "public"}), "$-1\r\n");

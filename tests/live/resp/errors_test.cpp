@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/resp/wire/server_error.h"
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/resp_connection.h"
@@ -31,8 +32,8 @@ void expect_error(RespConnection& connection, const Words& command, ErrorKind ki
 }
 
 TEST(RedisErrors, OfTheCommandItself) {
-  const RedisProcess server;
-  RespConnection connection(server.port());
+  const Lent<RedisProcess> server;
+  RespConnection connection(server->port());
   connection.ask({"SET", "text", "v"});
   connection.ask({"RPUSH", "list", "v"});
   const auto expect = [&](const Words& command, ErrorKind kind, const std::string& text) {
@@ -110,9 +111,9 @@ TEST(RedisErrors, OfAServerThatCannotNow) {
 }
 
 TEST(RedisErrors, OfAReplica) {
-  const RedisProcess primary;
+  const Lent<RedisProcess> primary;
   RedisOptions options;
-  options.replica_of = primary.port();
+  options.replica_of = primary->port();
   const RedisProcess replica(options);
   RespConnection connection(replica.port());
   expect_error(connection, {"SET", "k", "v"}, ErrorKind::read_only,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/lent.h"
 #include "tests/support/logins.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
@@ -42,14 +43,14 @@ ServerFacts expect_ready(std::uint16_t port, const HandshakeOptions& options = {
 }
 
 TEST(RedisHandshake, WithoutALogin) {
-  const RedisProcess server;
-  const ServerFacts facts = expect_ready(server.port());
+  const Lent<RedisProcess> server;
+  const ServerFacts facts = expect_ready(server->port());
   EXPECT_EQ(facts.protocol, 3);
   EXPECT_NE(facts.software, Software::unknown);
   EXPECT_TRUE(facts.at_least(facts.software, {7, 0, 0}));
   EXPECT_EQ(facts.role, Role::primary);
   EXPECT_FALSE(facts.cluster);
-  expect_refused(server.port(), {.login = test::login_slot("", "hunter2")},
+  expect_refused(server->port(), {.login = test::login_slot("", "hunter2")},
                  "AUTH: ERR AUTH <password> called without");
 }
 
@@ -100,9 +101,9 @@ TEST(RedisHandshake, AServerWithoutHello) {
 }
 
 TEST(RedisHandshake, AReplicaOutsideAClusterAllowsReads) {
-  const RedisProcess primary;
+  const Lent<RedisProcess> primary;
   RedisOptions options;
-  options.replica_of = primary.port();
+  options.replica_of = primary->port();
   const RedisProcess server(options);
   RespConnection connection(server.port());
   const HandshakeOptions readonly{.readonly = true};

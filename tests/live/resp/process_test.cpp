@@ -12,8 +12,10 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -69,13 +71,13 @@ TEST(RedisServer, KeepsWhatWasWrittenIfItShall) {
 }
 
 TEST(RedisServer, AnswersNothingWhileItIsStopped) {
-  RedisProcess server;
-  server.stop();
-  auto connection = cli::BlockingConnection::open(server.port(), std::chrono::milliseconds(100));
+  Lent<RedisProcess> server;
+  server.to_break().stop();
+  auto connection = cli::BlockingConnection::open(server->port(), std::chrono::milliseconds(100));
   ASSERT_TRUE(connection) << "the kernel still accepts";
   EXPECT_FALSE(connection->ask({"PING"}));
-  server.resume();
-  EXPECT_EQ(RespConnection(server.port()).text({"PING"}), "+PONG");
+  server.to_break().resume();
+  EXPECT_EQ(RespConnection(server->port()).text({"PING"}), "+PONG");
 }
 
 TEST(RedisServer, AReplicaOfAServerWithAUser) {
@@ -117,8 +119,8 @@ TEST(RedisServer, WaitsForItsPortsWhenItComesBack) {
 
 // A program that finds its port taken at its first start.
 TEST(RedisServer, StartsOnOtherPortsIfItsOwnAreTaken) {
-  const RedisProcess first;
-  const std::filesystem::path program = first.folder() / "server";
+  const TemporaryFolder folder;
+  const std::filesystem::path program = folder.path() / "server";
   std::ofstream(program) << "#!/bin/sh\nif [ ! -e started ]; then\n  cp \"$1\" started\n"
                          << "  echo bind: Address already in use\n  exit 1\nfi\n"
                          << "exec " << server_program(usual_software()).value() << " \"$@\"\n";

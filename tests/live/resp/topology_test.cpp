@@ -6,8 +6,8 @@
 #include <string>
 
 #include "tests/live/resp/all_slots.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/redis_process.h"
-#include "tests/support/resp_cluster.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -16,8 +16,18 @@ namespace {
 using protocol::resp::hash_slot;
 using protocol::resp::SlotMap;
 
+RespClusterOptions with_a_login() {
+  RespClusterOptions options;
+  options.replicas = 1;
+  options.server.user = "app";
+  options.server.password = "s3cret";
+  options.server.persistent = true;
+  return options;
+}
+
 TEST(RedisCluster, EverySlotWhereTheViewsSayThroughAMigration) {
-  RespCluster cluster;
+  const LentCluster lent;
+  RespCluster& cluster = *lent;
   expect_views_are_true(cluster);
 
   // {foo} is in slot 12182, which belongs to the third server. It moves to the first one, key by
@@ -59,12 +69,8 @@ TEST(RedisCluster, EverySlotWhereTheViewsSayThroughAMigration) {
 }
 
 TEST(RedisCluster, EverySlotWhereTheViewsSayThroughFailoversAndANewAddress) {
-  RespClusterOptions options;
-  options.replicas = 1;
-  options.server.user = "app";
-  options.server.password = "s3cret";
-  options.server.persistent = true;
-  RespCluster cluster(options);
+  const LentCluster lent(with_a_login());
+  RespCluster& cluster = *lent;
   expect_views_are_true(cluster);
   EXPECT_EQ(cluster.text(0, {"SET", "{bar}", "v"}), "+OK");  // slot 5061, of the first server
 
@@ -92,11 +98,12 @@ TEST(RedisCluster, EverySlotWhereTheViewsSayThroughFailoversAndANewAddress) {
 // Without an order from outside, the servers agree that one is gone. Only one of them may take
 // over, so that a slow machine changes nothing else.
 TEST(RedisCluster, AServerThatStopsIsReplacedAndComesBackAsAReplica) {
-  RespClusterOptions options;
-  options.replicas = 1;
-  options.node_timeout = std::chrono::milliseconds(2'000);
-  options.lines = {"cluster-replica-validity-factor 0"};
-  RespCluster cluster(options);
+  const LentCluster lent(with_a_login());
+  RespCluster& cluster = *lent;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    EXPECT_EQ(cluster.text(i, {"CONFIG", "SET", "cluster-replica-validity-factor", "0"}), "+OK");
+  }
+  cluster.set_node_timeout(std::chrono::seconds(2));
   EXPECT_EQ(cluster.text(3, {"CONFIG", "SET", "cluster-replica-no-failover", "no"}), "+OK");
   const SlotMap before = SlotMap::merge(cluster.views(), {});
   cluster.stop(0);

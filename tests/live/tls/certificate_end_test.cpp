@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <string>
 
 #include <sheaf/client.h>
 
@@ -39,12 +41,18 @@ class Warnings {
   std::vector<std::string> said_;
 };
 
-// A certificate that expires in this many days and an hour.
+// A certificate that expires in this many days and an hour. Each exists once, so that a server that
+// shows it can be lent.
 TlsPaths ending_in(int days, const std::string& name) {
-  const Credentials& all = Credentials::shared();
-  CertificateTerms terms = valid_now(name);
-  terms.ends = std::time(nullptr) + days * day + 3600;
-  return all.write(name, make_identity(terms, &all.authority()));
+  static std::map<std::string, TlsPaths> made;
+  const auto [at, is_new] = made.try_emplace(name);
+  if (is_new) {
+    const Credentials& all = Credentials::shared();
+    CertificateTerms terms = valid_now(name);
+    terms.ends = std::time(nullptr) + days * day + 3600;
+    at->second = all.write(name, make_identity(terms, &all.authority()));
+  }
+  return at->second;
 }
 
 class CertificateEnd : public testing::TestWithParam<RealKind> {

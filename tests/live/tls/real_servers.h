@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/lent.h"
 #include "tests/support/tls/server_options.h"
 
 #ifdef SHEAF_TEST_BROKERS
@@ -31,10 +32,24 @@ struct RealServer {
 
 // Faults that a server is to have.
 struct RealServerTerms {
-  const TlsPaths* paths = nullptr;  // null: a server without TLS
-  bool lax = false;                 // also serves what OpenSSL would refuse
-  bool old = false;                 // TLS 1.1 at most
+  // Null: a server without TLS. Without an authority, it asks for no certificates, and its own may
+  // be wrong.
+  const TlsPaths* paths = nullptr;
+  bool lax = false;  // also serves what OpenSSL would refuse
+  bool old = false;  // TLS 1.1 at most
 };
+
+// Starts a server with faults, and borrows one without them.
+template <class Process>
+RealServer real_server(const typename Process::Options& options, const RealServerTerms& terms) {
+  const bool own = terms.lax || terms.old || (terms.paths != nullptr && terms.paths->ca.empty());
+  if (own) {
+    const auto process = std::make_shared<Process>(options);
+    return {process->port(), process};
+  }
+  const auto process = std::make_shared<Lent<Process>>(options);
+  return {(*process)->port(), process};
+}
 
 struct RealKind {
   std::string name;
@@ -72,8 +87,7 @@ inline RealServer start_mosquitto(const RealServerTerms& terms) {
   BrokerOptions options;
   if (terms.paths != nullptr) options.tls = mosquitto_tls(*terms.paths);
   if (terms.old) options.tls += "tls_version tlsv1.1\n";
-  const auto process = std::make_shared<BrokerProcess>(options);
-  return {process->port(), process};
+  return real_server<BrokerProcess>(options, terms);
 }
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
@@ -82,8 +96,7 @@ inline RealServer start_memcached(const RealServerTerms& terms) {
   MemcachedOptions options;
   if (terms.paths != nullptr) options.arguments = memcached_tls(*terms.paths);
   if (terms.old) options.arguments.back() += ",ssl_min_version=1";
-  const auto process = std::make_shared<MemcachedProcess>(options);
-  return {process->port(), process};
+  return real_server<MemcachedProcess>(options, terms);
 }
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
@@ -92,8 +105,7 @@ inline RealServer start_redis(const RealServerTerms& terms) {
   RedisOptions options;
   if (terms.paths != nullptr) options.tls = redis_tls(*terms.paths);
   if (terms.old) options.tls.push_back("tls-protocols TLSv1.1");
-  const auto process = std::make_shared<RedisProcess>(options);
-  return {process->port(), process};
+  return real_server<RedisProcess>(options, terms);
 }
 #endif
 

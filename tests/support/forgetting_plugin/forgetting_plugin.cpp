@@ -58,6 +58,7 @@ struct Instance {
 
 int restart(Instance& instance) {
   product().cleanup(instance.product_data, nullptr, 0);
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "forgetting: the old store has ended");
   const int code = instance.start();
   if (code == MOSQ_ERR_SUCCESS) mosquitto_log_printf(MOSQ_LOG_NOTICE, "forgetting: empty");
   return code;

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/tls/client_wire.h"
+
 namespace sheaf::test {
 namespace {
 
@@ -77,6 +79,10 @@ class TlsWire final : public Wire {
 
 std::unique_ptr<Wire> connect_tls(std::uint16_t port, const TlsWireTerms& terms) {
   return std::make_unique<TlsWire>(port, terms);
+}
+
+std::unique_ptr<Wire> connect_as_client(std::uint16_t port) {
+  return connect_tls(port, {.paths = Credentials::shared().client()});
 }
 
 }  // namespace sheaf::test
