@@ -1,31 +1,45 @@
 # The `sheaf` program, end to end, and the samples. The tests of its pure parts are in test_pure.
 if(TARGET sheaf_cli)
+  # sheaf_cli_test(NAME MODULE...): runs these tests in one process, in which they share servers.
+  function(sheaf_cli_test name)
+    add_test(NAME cli.${name}
+             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
+                     "$<TARGET_FILE:sheaf_cli>" ${ARGN})
+    set_tests_properties(cli.${name} PROPERTIES TIMEOUT 900)
+  endfunction()
+
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
-    set(cli_modules test_metrics test_one_process test_terminal)
+    foreach(module IN ITEMS test_metrics test_one_process test_terminal)
+      sheaf_cli_test(${module} ${module})
+    endforeach()
     if(TARGET sheaf_test_broker)  # mosquitto is installed
-      list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
+      sheaf_cli_test(on_brokers test_brokers test_dev test_lists test_locks test_watch)
     endif()
     if(TARGET sheaf_test_memcached)
-      list(APPEND cli_modules test_load test_memcached test_memcached_locks)
+      set(modules test_load test_memcached test_memcached_locks)
       if(SHEAF_MIGRATION)
-        list(APPEND cli_modules test_migrate)
+        list(APPEND modules test_migrate)
+      endif()
+      if(TARGET thermostat)
+        list(APPEND modules test_samples)
+      endif()
+      sheaf_cli_test(on_memcached ${modules})
+      if(TARGET thermostat)
+        set_tests_properties(cli.on_memcached PROPERTIES
+                             ENVIRONMENT "SHEAF_SAMPLES=$<TARGET_FILE_DIR:thermostat>")
       endif()
     endif()
     if(TARGET sheaf_test_redis)
-      list(APPEND cli_modules test_dev_redis test_exec test_redis)
+      sheaf_cli_test(on_redis test_dev_redis test_exec test_redis)
     endif()
-    list(APPEND cli_modules test_dev_garnet test_dev_valkey)
-    if(TARGET sheaf_test_broker AND TARGET sheaf_make_credentials)
-      list(APPEND cli_modules test_tls)
-    endif()
-    foreach(module IN LISTS cli_modules)
-      add_test(NAME cli.${module}
-               COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
-                       "$<TARGET_FILE:sheaf_cli>" ${module})
-      set_tests_properties(cli.${module} PROPERTIES TIMEOUT 600)
+    # These find out at run time if Garnet and Valkey are installed.
+    foreach(kind IN ITEMS garnet valkey)
+      sheaf_cli_test(test_dev_${kind} test_dev_${kind})
+      set_tests_properties(cli.test_dev_${kind} PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
     endforeach()
-    if(test_tls IN_LIST cli_modules)
+    if(TARGET sheaf_test_broker AND TARGET sheaf_make_credentials)
+      sheaf_cli_test(test_tls test_tls)
       set(environment "SHEAF_MAKE_CREDENTIALS=$<TARGET_FILE:sheaf_make_credentials>"
                       "SHEAF_PLUGIN=$<TARGET_FILE:sheaf_statestore>")
       if(SHEAF_SANITIZE STREQUAL "address")
@@ -33,9 +47,6 @@ if(TARGET sheaf_cli)
       endif()
       set_tests_properties(cli.test_tls PROPERTIES ENVIRONMENT "${environment}")
     endif()
-    # These find out at run time if Garnet and Valkey are installed.
-    set_tests_properties(cli.test_dev_garnet cli.test_dev_valkey PROPERTIES
-                         SKIP_REGULAR_EXPRESSION ": Skipped")
   endif()
 endif()
 
@@ -48,14 +59,6 @@ foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling mult
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)
   endif()
 endforeach()
-# The samples that take a URI, on memcached servers that the program starts.
-if(TARGET thermostat AND TARGET sheaf_cli AND TARGET sheaf_test_memcached AND Python3_FOUND)
-  add_test(NAME samples.on_memcached
-           COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
-                   "$<TARGET_FILE:sheaf_cli>" test_samples)
-  set_tests_properties(samples.on_memcached PROPERTIES TIMEOUT 300
-                       ENVIRONMENT "SHEAF_SAMPLES=$<TARGET_FILE_DIR:thermostat>")
-endif()
 # This sample starts memcached servers with the program.
 if(TARGET stale_after_return AND TARGET sheaf_cli AND TARGET sheaf_test_memcached)
   add_test(NAME samples.stale_after_return

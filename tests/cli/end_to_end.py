@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""end_to_end.py PROGRAM MODULE...: runs the tests of each module against the built program."""
+"""end_to_end.py PROGRAM MODULE...: runs the tests of each module against the built program.
+
+MODULE.CLASS runs only that class, MODULE.CLASS.TEST only that test.
+"""
 
 import sys
 import unittest
@@ -12,7 +15,13 @@ import harness  # noqa: E402
 def main():
     harness.program, *modules = sys.argv[1:]
     suite = unittest.defaultTestLoader.loadTestsFromNames(modules)
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    # As GoogleTest does, for tests/servers/table.py.
+    print("[==========] Running %d tests from %d modules." % (suite.countTestCases(), len(modules)),
+          flush=True)
+    try:
+        result = unittest.TextTestRunner(verbosity=2).run(suite)
+    finally:
+        harness.end_shared()
     return 0 if result.wasSuccessful() and result.testsRun else 1
 
 

@@ -1,8 +1,10 @@
 """Runs the built program as a user would: arguments, standard input, output, exit code, signals."""
 
 import glob
+import itertools
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -11,11 +13,17 @@ import subprocess
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 DONE, NEGATIVE, USAGE, FAILED = 0, 1, 2, 3
 LONGEST = 120  # seconds; a hanging program fails its test instead of stopping the suite
+CLUSTERS = ("redis", "valkey", "garnet")  # kinds of servers that form one
+
+# How many servers the tests of a process share; a cluster has as many replicas.
+SHARED = {"brokers": 3, "memcached": 5, "redis": 3, "valkey": 3, "garnet": 2}
 
 program = None  # path of the built program, set by main()
+running = {}    # what shared() has started, by kind
 
 
 def raw(*words):
@@ -34,7 +42,8 @@ def program_words(*words):
 
 
 def wait_until(true, what, seconds=60):
-    """Calls `true()` until it holds. Each call starts a process, which is pause enough."""
+    """Calls `true()` until it holds. Each call starts a process or asks a server, which is pause
+    enough."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
@@ -49,14 +58,39 @@ def is_alive(pid):
         return False
 
 
-class Dev:
-    """`sheaf dev` as a context; `--json` prints the processes of its servers. `others` is one of
-    memcached, redis, valkey and garnet, with how many."""
+def ask_redis(node, *words):
+    """Sends one command to a server; returns its reply, without the first character, as text."""
+    with connect(node) as server:
+        server.sendall(b"*%d\r\n" % len(words))
+        for word in raw(*words):
+            server.sendall(b"$%d\r\n%s\r\n" % (len(word), word))
+        with server.makefile("rb") as replies:
+            first = replies.readline()
+            if not first.startswith(b"$") or first == b"$-1\r\n":
+                return first[1:-2].decode()
+            return replies.read(int(first[1:])).decode()
 
-    def __init__(self, *words, brokers=3, **others):
-        (kind, count), = others.items() or [("brokers", brokers)]
+
+def ask_memcached(node, command):
+    """Sends one command to a server; returns the lines of its reply, without the last."""
+    with connect(node) as server, server.makefile("rb") as replies:
+        server.sendall(command + b"\r\n")
+        return list(itertools.takewhile(lambda line: line.startswith((b"STAT ", b"key=")), replies))
+
+
+def connect(node):
+    host, port = node.split(":")
+    return socket.create_connection((host, int(port)), timeout=LONGEST)
+
+
+class Dev:
+    """`sheaf dev` as a context; `--json` prints the processes of its servers. `servers` is one of
+    brokers, memcached, redis, valkey and garnet, with how many."""
+
+    def __init__(self, *words, **servers):
+        (self.kind, count), = servers.items()
         self.process = subprocess.Popen(
-            raw(program, "dev", "--json", "--" + kind, count, *words),
+            raw(program, "dev", "--json", "--" + self.kind, count, *words),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.notes = b""
         line = self.process.stdout.readline()
@@ -64,9 +98,14 @@ class Dev:
         if "uri" not in report:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
         self.uri = report["uri"]
-        processes = report["servers" if others else "brokers"]
+        processes = report["brokers" if self.kind == "brokers" else "servers"]
         self.pids = {each["node"]: each["pid"] for each in processes}
         self.nodes = list(self.pids)
+        self.primaries = self.nodes[:count]
+        # What each server of a cluster says about it when the URI has been printed.
+        self.first_words = {node: (ask_redis(node, "CLUSTER", "INFO"),
+                                   ask_redis(node, "INFO", "replication"))
+                            for node in self.nodes if self.kind in CLUSTERS}
 
     def __enter__(self):
         return self
@@ -100,42 +139,93 @@ class Dev:
     def kill(self, node):
         os.kill(self.pids[node], signal.SIGKILL)
 
+    def empty(self):
+        """Removes all values, except from brokers, whose store has no command for that."""
+        for node in self.primaries:
+            if self.kind in CLUSTERS:
+                ask_redis(node, "FLUSHALL")
+            elif self.kind == "memcached":
+                ask_memcached(node, b"flush_all")
+                wait_until(lambda: counts_nothing(node), "%s is empty" % node)
 
-class LockedBroker:
-    """A mosquitto, as a context, that requires the password of `user`. `listener` has lines for its
-    listener."""
 
-    def __init__(self, folder, user, password, listener=""):
-        passwords = os.path.join(folder, "passwords")
-        subprocess.run(["mosquitto_passwd", "-c", "-b", passwords, user, password], check=True,
-                       stderr=subprocess.DEVNULL)
-        # Reserved as `sheaf dev` does it: bound but not listening.
-        self.reserved = socket.socket()
-        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.reserved.bind(("127.0.0.1", 0))
-        self.node = "127.0.0.1:%d" % self.reserved.getsockname()[1]
-        configuration = os.path.join(folder, "mosquitto.conf")
-        with open(configuration, "w", encoding="utf-8") as out:
-            out.write("user root\n" if os.geteuid() == 0 else "")
-            out.write("listener %s 127.0.0.1\nallow_anonymous false\nlog_dest stderr\n"
-                      "password_file %s\n%s" % (self.node.rsplit(":", 1)[1], passwords, listener))
-        path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
-        # A plugin built with a sanitizer needs its runtime to be loaded first.
-        preload = os.environ.get("SHEAF_BROKER_PRELOAD")
-        more = {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"} if preload else {}
-        self.process = subprocess.Popen([shutil.which("mosquitto", path=path), "-c", configuration],
-                                        stderr=subprocess.PIPE, env={**os.environ, **more})
+def counts_nothing(node):
+    """A flushed item counts until memcached's crawler meets it."""
+    ask_memcached(node, b"lru_crawler crawl all")
+    return b"STAT curr_items 0\r\n" in ask_memcached(node, b"stats")
+
+
+def shared(kind):
+    """The servers that all tests of this process share. The first that needs them starts them."""
+    if kind not in running:
+        replicas = ("--replicas", 1) if kind in CLUSTERS else ()
+        running[kind] = Dev(*replicas, **{kind: SHARED[kind]})
+    return running[kind]
+
+
+def end_shared():
+    while running:
+        running.popitem()[1].end()
+
+
+def reserved_port():
+    """A socket whose port no other process gets, because it is bound, as `sheaf dev` does it. It
+    does not listen: a connection is refused until a server listens on this port."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
+
+
+class Server:
+    """A server of a test's own, as a context, on a free port. `words` makes its command line for
+    this port. It is ready when it prints `ready`; without, at once."""
+
+    def __init__(self, words, ready=b"", **environment):
+        self.reserved = reserved_port()
+        port = self.reserved.getsockname()[1]
+        self.node = "127.0.0.1:%d" % port
+        self.process = subprocess.Popen(
+            raw(*words(port)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env={**os.environ, **environment})
+        if ready and not any(ready in line for line in self.process.stdout):
+            raise AssertionError("it did not start: %r" % self.process.args)
 
     def __enter__(self):
-        for line in self.process.stderr:
-            if line.endswith(b" running\n"):
-                return self
-        raise AssertionError("mosquitto did not start")
+        return self
 
     def __exit__(self, *_):
-        self.process.terminate()
+        self.end()
+
+    def end(self):
+        self.process.kill()
         self.process.communicate(timeout=LONGEST)
         self.reserved.close()
+
+
+def installed(name):
+    """The path of a server program; None if there is none."""
+    path = os.environ["PATH"] + ":/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
+    return shutil.which(name, path=path)
+
+
+def locked_broker(folder, user, password, listener=""):
+    """A mosquitto that requires the password of `user`. `listener` has lines for its listener."""
+    passwords, configuration = (os.path.join(folder, name) for name in ("passwords", "conf"))
+
+    def words(port):
+        subprocess.run(["mosquitto_passwd", "-c", "-b", passwords, user, password], check=True,
+                       stderr=subprocess.DEVNULL)
+        with open(configuration, "w", encoding="utf-8") as out:
+            out.write("user root\n" if os.geteuid() == 0 else "")
+            out.write("listener %d 127.0.0.1\nallow_anonymous false\nlog_dest stderr\n"
+                      "password_file %s\n%s" % (port, passwords, listener))
+        return [installed("mosquitto"), "-c", configuration]
+
+    # A plugin built with a sanitizer needs its runtime to be loaded first.
+    preload = os.environ.get("SHEAF_BROKER_PRELOAD")
+    more = {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"} if preload else {}
+    return Server(words, b" running\n", **more)
 
 
 class Case(unittest.TestCase):
@@ -171,37 +261,84 @@ class Case(unittest.TestCase):
         self.assertIn(says, done.stderr.decode())
 
 
-class OnDev(Case):
-    """Tests on servers that `sheaf dev` runs for all of them."""
+class OnServers(Case):
+    """Tests on servers that all tests of this process share. Each test begins with empty servers,
+    except with brokers, where it uses keys that key() makes. A test may stop a server if it resumes
+    it."""
 
-    dev_words = ()
-    dev_servers = {}  # as Dev takes them
+    kind = "brokers"
+    patience = "30s"  # the machine may be busy
+    numbers = itertools.count(1)
 
     @classmethod
     def setUpClass(cls):
-        cls.dev = Dev(*cls.dev_words, **cls.dev_servers)
+        cls.dev = shared(cls.kind)
         cls.uri = cls.dev.uri
 
+    def setUp(self):
+        super().setUp()
+        self.empty()
+        self.prefix = "t%d/" % next(self.numbers)
+
+    def empty(self):
+        self.dev.empty()
+
+    def run_on(self, *words, **more):
+        if "--timeout" not in words:
+            words = ("--timeout", self.patience, *words)
+        return super().run_on(*words, **more)
+
+    def key(self, name):
+        """A key that no other test uses."""
+        return self.prefix.encode() + name if isinstance(name, bytes) else self.prefix + name
+
+
+class OnOwnServers(OnServers):
+    """Tests that end or configure servers: the class has `count` of its own, with `words` for
+    dev."""
+
+    count = 1
+    words = ()
+    patience = "3s"
+
     @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
+    def setUpClass(cls):
+        cls.dev = Dev(*cls.words, **{cls.kind: cls.count})
+        cls.addClassCleanup(cls.dev.end)
+        cls.uri = cls.dev.uri
+
+    def empty(self):
+        """Not these: one may be gone."""
 
 
 class CaseWithFolder(Case):
     """Temporary files are put in a folder of the test's own, which is removed with the test."""
 
     def setUp(self):
+        super().setUp()
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.before = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = self.folder.name
-        self.addCleanup(self.restore)
-
-    def restore(self):
-        if self.before is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = self.before
+        environment = mock.patch.dict(os.environ, TMPDIR=self.folder.name)
+        environment.start()
+        self.addCleanup(environment.stop)
 
     def left_behind(self):
         return glob.glob(os.path.join(self.folder.name, "*"))
+
+    def run_dev_until(self, number, **servers):
+        """Runs dev as a person does until the signal; returns its first line. Its servers answer,
+        and nothing is left of them."""
+        (kind, count), = servers.items()
+        process = subprocess.Popen(raw(program, "dev", "--" + kind, count),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = process.stdout.readline().decode()
+        self.assertEqual(sheaf("--servers", line.strip(), "nodes").returncode, DONE)
+        self.assertEqual(len(self.left_behind()), 1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=LONGEST)
+        self.assertEqual((process.returncode, out), (DONE, b""))
+        printed = re.findall(rb"(?:broker|server) \S+ runs as process (\d+)\.\n", err)
+        self.assertEqual(len(printed), count)
+        self.assertFalse(any(is_alive(int(pid)) for pid in printed))
+        self.assertEqual(self.left_behind(), [])
+        return line

@@ -1,5 +1,4 @@
-"""Tests of `sheaf lock` for every kind of endpoint. A test case that mixes them in has `dev` and
-`uri`."""
+"""Tests of `sheaf lock` for every kind of endpoint, for a test case on servers to mix in."""
 
 import json
 import os
@@ -18,15 +17,25 @@ WAITING = [PYTHON, "-c", "import sys; print('runs', flush=True); sys.stdin.read(
 
 class LockCases:
     token = rb""  # what the program finds in SHEAF_FENCING_TOKEN
+    # Counts in the key $2.
+    counting = ('n=$("$0" --servers "$1" get "$2");'
+                'case $? in'
+                ' 0) "$0" --servers "$1" set "$2" $((n + 1));;'
+                ' 1) "$0" --servers "$1" set "$2" 1 --if-absent;;'
+                ' *) exit 9;; esac')
 
-    def lock(self, name, *options, command):
-        return self.run_on("lock", name, *options, "--", *command)
+    def setUp(self):
+        super().setUp()
+        self.name = self.key("{l}lock")
 
-    def start(self, name, *options, command=None):
-        """Starts a command under a lock. It is held on return, until the standard input is
+    def lock(self, *options, command):
+        return self.run_on("lock", self.name, *options, "--", *command)
+
+    def start(self, *options, command=None):
+        """Starts a command under the lock. It is held on return, until the standard input is
         closed."""
         process = subprocess.Popen(
-            program_words("--servers", self.uri, "lock", name, *options, "--",
+            program_words("--servers", self.uri, "lock", self.name, *options, "--",
                           *(command or WAITING)),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)
@@ -43,49 +52,49 @@ class LockCases:
 
     def test_the_program_runs_with_the_token_and_its_exit_code_is_passed_on(self):
         for code in (0, 1, 42):
-            done = self.lock("codes", command=["sh", "-c", "exit %d" % code])
+            done = self.lock(command=["sh", "-c", "exit %d" % code])
             self.assertEqual(done.returncode, code, done.stderr)
-        done = self.lock("codes", command=["sh", "-c", 'printf %s "$SHEAF_FENCING_TOKEN"'])
+        done = self.lock(command=["sh", "-c", 'printf %s "$SHEAF_FENCING_TOKEN"'])
         self.assertEqual(done.returncode, DONE)
         self.assertRegex(done.stdout, self.token)
-        done = self.lock("codes", command=["sh", "-c", "kill -KILL $$"])
+        done = self.lock(command=["sh", "-c", "kill -KILL $$"])
         self.assertEqual(done.returncode, 128 + signal.SIGKILL)
 
     def test_arguments_and_streams_belong_to_the_program(self):
-        done = self.run_on("lock", "args", "--", "sh", "-c", 'cat; printf "%s|" "$@"', "sh",
+        done = self.run_on("lock", self.name, "--", "sh", "-c", 'cat; printf "%s|" "$@"', "sh",
                            "--json", "", "[a]", "--", stdin=b"in ")
         self.assertEqual(done.stdout, b"in --json||[a]|--|")
 
     def test_a_program_that_cannot_be_started(self):
-        self.assertEqual(self.lock("none", command=["no-such-program-here"]).returncode, 127)
-        self.assertEqual(self.lock("none", command=["/"]).returncode, 126)
-        self.ends(NEGATIVE, "get", "none")
+        self.assertEqual(self.lock(command=["no-such-program-here"]).returncode, 127)
+        self.assertEqual(self.lock(command=["/"]).returncode, 126)
+        self.ends(NEGATIVE, "get", self.name)
 
     def test_a_machine_reads_why_no_program_has_run(self):
-        holder = self.start("taken")
-        done = self.run_on("--json", "lock", "taken", "--wait", "0ms", "--", "true")
+        holder = self.start()
+        done = self.run_on("--json", "lock", self.name, "--wait", "0ms", "--", "true")
         self.assertEqual(done.returncode, NOT_ACQUIRED, done.stderr)
-        self.assertEqual(json.loads(done.stdout), {"key": "taken", "locked": False})
+        self.assertEqual(json.loads(done.stdout), {"key": self.name, "locked": False})
         self.ended(holder, DONE)
-        done = self.run_on("--json", "lock", "taken", "--", "no-such-program-here")
+        done = self.run_on("--json", "lock", self.name, "--", "no-such-program-here")
         self.assertEqual(done.returncode, 127)
         self.assertIn("no-such-program-here", json.loads(done.stdout)["error"]["text"])
 
     def test_the_lock_is_free_afterwards(self):
-        self.lock("free", command=["true"])
-        self.ends(NEGATIVE, "get", "free")
+        self.lock(command=["true"])
+        self.ends(NEGATIVE, "get", self.name)
 
     def test_one_that_is_held_is_waited_for_and_no_longer(self):
-        holder = self.start("busy")
+        holder = self.start()
         for wait in ("0ms", "700ms"):
             begin = time.monotonic()
-            done = self.lock("busy", "--wait", wait, "--timeout", "30s", command=["true"])
+            done = self.lock("--wait", wait, "--timeout", "30s", command=["true"])
             self.assertEqual(done.returncode, NOT_ACQUIRED, done.stderr)
             self.assertLess(time.monotonic() - begin, 10)
-            self.assertIn(b"busy", done.stderr)
+            self.assertIn(self.name.encode(), done.stderr)
         waiter = subprocess.Popen(
-            program_words("--servers", self.uri, "--timeout", "500ms", "lock", "busy", "--wait",
-                          "60s", "--", "true"), stderr=subprocess.PIPE)
+            program_words("--servers", self.uri, "--timeout", "500ms", "lock", self.name,
+                          "--wait", "60s", "--", "true"), stderr=subprocess.PIPE)
         wait_until(lambda: waiter.poll() is None, "the waiter runs")
         holder.stdin.close()
         holder.stdin = None
@@ -98,14 +107,14 @@ class LockCases:
                       "signal.signal(%d, lambda *_: sys.exit(7))\n"
                       "print('runs', flush=True)\n"
                       "while True: signal.pause()" % number)
-            process = self.start("signals", command=[PYTHON, "-c", script])
+            process = self.start(command=[PYTHON, "-c", script])
             process.send_signal(number)
             self.ended(process, 7)
 
     def test_a_signal_ends_the_waiting(self):
-        self.start("long")
+        self.start()
         waiter = subprocess.Popen(
-            program_words("--servers", self.uri, "lock", "long", "--wait", "10m", "--", "true"),
+            program_words("--servers", self.uri, "lock", self.name, "--wait", "10m", "--", "true"),
             stderr=subprocess.PIPE)
         wait_until(lambda: b"SigBlk:\t0000000000000000" not in
                    open("/proc/%d/status" % waiter.pid, "rb").read(), "its signals are taken")
@@ -113,15 +122,24 @@ class LockCases:
         self.ended(waiter, 128 + signal.SIGTERM)
 
     def test_a_lost_lock_ends_the_program(self):
-        process = self.start("lost", "--lease", "1s")
-        self.ends(DONE, "set", "lost", "thief")
-        self.assertIn(b"lost", self.ended(process, LOST))
-        self.assertEqual(self.ends(DONE, "get", "lost"), b"thief")
+        process = self.start("--lease", "1s")
+        self.ends(DONE, "set", self.name, "thief")
+        self.assertIn(b"the lock %s is lost" % self.name.encode(), self.ended(process, LOST))
+        self.assertEqual(self.ends(DONE, "get", self.name), b"thief")
 
     def test_a_stopped_holder_loses_the_lock(self):
-        process = self.start("stopped", "--lease", "1s")
+        process = self.start("--lease", "1s")
         os.kill(process.pid, signal.SIGSTOP)
-        done = self.lock("stopped", "--wait", "30s", command=["true"])
+        done = self.lock("--wait", "30s", command=["true"])
         self.assertEqual(done.returncode, DONE, done.stderr)
         os.kill(process.pid, signal.SIGCONT)
         self.ended(process, LOST)
+
+    def test_programs_count_under_the_lock(self):
+        key = self.key("{l}n")
+        words = ["sh", "-c", self.counting, program_words()[0], self.uri, key]
+        running = [subprocess.Popen(
+            program_words("--servers", self.uri, "lock", self.name, "--wait", "60s", "--", *words),
+            stdout=subprocess.DEVNULL) for _ in range(8)]
+        self.assertEqual([process.wait(timeout=120) for process in running], [DONE] * 8)
+        self.assertEqual(self.ends(DONE, "get", key), b"8")

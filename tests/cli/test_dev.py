@@ -10,49 +10,40 @@ import subprocess
 import harness
 from harness import DONE, FAILED, Dev, is_alive, raw, sheaf, wait_until
 
+NODE = r"127\.0\.0\.1:\d+"
 
-class Development(harness.CaseWithFolder):
-    def assert_gone(self, dev):
-        wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "brokers end")
-        for node in dev.nodes:
+
+class Development(harness.OnServers, harness.CaseWithFolder):
+    def assert_silent(self, nodes):
+        for node in nodes:
             done = sheaf("--servers", "mqtt://" + node, "get", "k", "--timeout", "300ms")
             self.assertEqual(done.returncode, FAILED)
 
-    def test_the_uri_stands_alone_on_one_line_when_the_brokers_answer(self):
-        process = subprocess.Popen(raw(harness.program, "dev", "--brokers", "2"),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        uri = process.stdout.readline().decode()
-        self.assertRegex(uri, r"\Amqtt://127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\n\Z")
-        self.assertEqual(sheaf("--servers", uri.strip(), "nodes").returncode, DONE)
-        process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=harness.LONGEST)
-        self.assertEqual((process.returncode, out), (DONE, b""))
+    def assert_gone(self, dev):
+        wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "brokers end")
+        self.assert_silent(dev.nodes)
+
+    def test_the_uri_stands_alone_on_one_line_and_each_signal_ends_it_with_its_brokers(self):
+        for number, count in (signal.SIGTERM, 2), (signal.SIGINT, 1), (signal.SIGHUP, 1):
+            line = self.run_dev_until(number, brokers=count)
+            self.assertRegex(line, r"\Amqtt://" + ",".join([NODE] * count) + r"\n\Z")
+            self.assert_silent(line.strip()[len("mqtt://"):].split(","))
 
     def test_the_process_of_every_broker_is_printed_before_the_uri(self):
         """samples/quickstart.sh reads these lines."""
-        with Dev(brokers=2) as dev:
-            dev.wait_for_note(b"Ctrl-C")
-            printed = re.findall(rb"broker (\S+) runs as process (\d+)\.\n", dev.notes)
-            self.assertEqual({node.decode(): int(pid) for node, pid in printed}, dev.pids)
-
-    def test_each_signal_that_ends_it_ends_its_brokers_and_removes_its_folder(self):
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            dev = Dev(brokers=2)
-            self.assertEqual(len(self.left_behind()), 1)
-            self.assertEqual(dev.end(number), (DONE, b""))
-            self.assertFalse(any(is_alive(pid) for pid in dev.pids.values()))
-            self.assertEqual(self.left_behind(), [])
-            self.assert_gone(dev)
+        self.dev.wait_for_note(b"Ctrl-C")
+        printed = re.findall(rb"broker (\S+) runs as process (\d+)\.\n", self.dev.notes)
+        self.assertEqual({node.decode(): int(pid) for node, pid in printed}, self.dev.pids)
 
     def test_a_stopped_broker_ends_too(self):
-        dev = Dev(brokers=2)
+        dev = Dev(brokers=1)
         dev.stop(dev.nodes[0])
         self.assertEqual(dev.end()[0], DONE)
         self.assert_gone(dev)
         self.assertEqual(self.left_behind(), [])
 
     def test_brokers_do_not_outlive_a_dev_that_is_killed(self):
-        dev = Dev(brokers=2)
+        dev = Dev(brokers=1)
         dev.end(signal.SIGKILL)
         self.assert_gone(dev)
 
@@ -74,19 +65,23 @@ class Development(harness.CaseWithFolder):
         self.assertEqual(process.returncode, 128 + signal.SIGPIPE, err)
         self.assertEqual(self.left_behind(), [])
 
-    def test_a_program_has_their_uri_and_its_exit_code_is_that_of_dev(self):
-        script = 'echo "$SHEAF_SERVERS"; "$0" set k v >/dev/null && "$0" get k; exit 7'
-        done = sheaf("dev", "--brokers", 2, "--", "sh", "-c", script, harness.program)
-        uri, value = done.stdout.decode().splitlines()
-        self.assertRegex(uri, r"^mqtt://127.0.0.1:\d+,127.0.0.1:\d+$")
-        self.assertEqual((value, done.returncode, done.stderr), ("v", 7, b""))
+    def test_a_program_has_brokers_that_no_other_dev_has_and_its_exit_code_is_that_of_dev(self):
+        key = self.key("k")
+        self.ends(DONE, "set", key, "of the others")
+        script = ('echo "$SHEAF_SERVERS"; "$0" get "$1" 2>/dev/null; echo $?;'
+                  '"$0" set "$1" v >/dev/null && "$0" get "$1"; exit 7')
+        done = sheaf("dev", "--brokers", 1, "--", "sh", "-c", script, harness.program, key)
+        uri, absent, value = done.stdout.decode().splitlines()
+        self.assertRegex(uri, r"\Amqtt://" + NODE + r"\Z")
+        self.assertNotIn(uri[len("mqtt://"):], self.dev.nodes)
+        self.assertEqual((absent, value, done.returncode, done.stderr), ("1", "v", 7, b""))
+        self.assertEqual(self.ends(DONE, "get", key), b"of the others")
         self.assertEqual(self.left_behind(), [])
 
     def test_a_program_that_is_not_there_ends_it(self):
-        done = sheaf("dev", "--brokers", 1, "--", "no-such-program")
+        done = sheaf("--json", "dev", "--brokers", 1, "--", "no-such-program")
         self.assertEqual(done.returncode, 127)
         self.assertIn(b"no-such-program could not be started", done.stderr)
-        done = sheaf("--json", "dev", "--brokers", 1, "--", "no-such-program")
         self.assertIn("no-such-program", json.loads(done.stdout)["error"]["text"])
         self.assertEqual(self.left_behind(), [])
 
@@ -98,12 +93,6 @@ class Development(harness.CaseWithFolder):
             self.assertIn(b"%d" % port, done.stderr)
         done = sheaf("dev", "--brokers", 1, "--port", port, "--", "sh", "-c", "echo $SHEAF_SERVERS")
         self.assertEqual(done.stdout.decode(), "mqtt://127.0.0.1:%d\n" % port, done.stderr)
-
-    def test_several_at_once_do_not_meet(self):
-        with Dev(brokers=3) as one, Dev(brokers=3) as two:
-            self.assertFalse(set(one.nodes) & set(two.nodes))
-            self.assertEqual(sheaf("--servers", one.uri, "set", "k", "one").returncode, DONE)
-            self.assertEqual(sheaf("--servers", two.uri, "get", "k").returncode, harness.NEGATIVE)
 
     def test_verbose_shows_the_brokers_log(self):
         with Dev("--verbose", brokers=1) as dev:

@@ -9,5 +9,5 @@ MISSING = missing("garnet", __name__)
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Garnet(Cluster, harness.CaseWithFolder):
+class Garnet(Cluster, harness.OnServers, harness.CaseWithFolder):
     kind = "garnet"

@@ -7,7 +7,7 @@ from dev_cluster import Cluster
 from harness import FAILED, Dev, sheaf
 
 
-class Redis(Cluster, harness.CaseWithFolder):
+class Redis(Cluster, harness.OnServers, harness.CaseWithFolder):
     kind = "redis"
 
     def test_it_ends_when_no_server_is_left(self):

@@ -9,5 +9,5 @@ MISSING = missing("valkey", __name__)
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Valkey(Cluster, harness.CaseWithFolder):
+class Valkey(Cluster, harness.OnServers, harness.CaseWithFolder):
     kind = "valkey"

@@ -3,28 +3,22 @@
 import json
 
 import harness
-from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, sheaf
 from test_terminal import on_terminal
 
 SLOTS = 16384
 
 
-class OnACluster(harness.Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev("--replicas", "1", redis=3)
-        cls.addClassCleanup(cls.dev.end)
-
-    def sheaf(self, *words, **more):
-        return sheaf("--servers", self.dev.uri, "--timeout", "30s", *words, **more)
+class OnACluster(harness.OnServers):
+    kind = "redis"
 
     def lines(self, *words):
-        done = self.sheaf("--json", *words)
+        done = self.run_on("--json", *words)
         self.assertEqual((done.returncode, done.stderr), (DONE, b""))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def printed(self, *words):
-        done = self.sheaf(*words)
+        done = self.run_on(*words)
         self.assertEqual((done.returncode, done.stderr), (DONE, b""))
         return done.stdout
 
@@ -47,7 +41,7 @@ class Exec(OnACluster):
     def test_a_value_cannot_control_a_terminal(self):
         self.printed("exec", "SET", "bold", "\x1b[1mx")
         for more, shown in ([], b"\\x1B[1mx\n"), (["--raw"], b"\x1b[1mx\n"):
-            self.assertEqual(on_terminal("--servers", self.dev.uri, "exec", *more, "GET", "bold"),
+            self.assertEqual(on_terminal("--servers", self.uri, "exec", *more, "GET", "bold"),
                              (shown, DONE))
 
     def test_json_keeps_what_is_inside_what(self):
@@ -62,31 +56,31 @@ class Exec(OnACluster):
         self.assertEqual(self.lines("exec", "MGET", "{map}1", "{map}2"), [{"reply": [None, None]}])
 
     def test_what_is_absent_is_told_by_the_exit_code(self):
-        done = self.sheaf("exec", "GET", "no such key")
+        done = self.run_on("exec", "GET", "no such key")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (NEGATIVE, b"\n", b""))
 
     def test_errors_are_sentences_with_the_servers_words(self):
         self.printed("exec", "SET", "text", "x")
-        done = self.sheaf("exec", "LPUSH", "text", "y")
+        done = self.run_on("exec", "LPUSH", "text", "y")
         self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
         self.assertIn(b"WRONGTYPE", done.stderr)
         self.assert_sentences(done.stderr)
-        done = self.sheaf("--json", "exec", "LPUSH", "text", "y")
+        done = self.run_on("--json", "exec", "LPUSH", "text", "y")
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("WRONGTYPE", json.loads(done.stdout)["error"]["text"])
         for words, what in ((("MGET", "foo", "x"), b"in the slots 12182 and 16287"),
                             (("MULTI",), b"MULTI is not passed through"),
                             (("NOSUCHTHING",), b"know no command")):
-            done = self.sheaf("exec", *words)
+            done = self.run_on("exec", *words)
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""), words)
             self.assertIn(what, done.stderr)
             self.assert_sentences(done.stderr)
 
     def test_a_node_that_is_named_gets_the_command(self):
-        ports = {json.loads(self.sheaf("--json", "exec", "--node", node, "CONFIG", "GET", "port")
-                            .stdout)["reply"]["port"] for node in self.dev.nodes[:3]}
-        self.assertEqual(ports, {node.rsplit(":", 1)[1] for node in self.dev.nodes[:3]})
-        done = self.sheaf("exec", "--node", "127.0.0.1:1", "PING")
+        ports = {json.loads(self.run_on("--json", "exec", "--node", node, "CONFIG", "GET", "port")
+                            .stdout)["reply"]["port"] for node in self.dev.primaries}
+        self.assertEqual(ports, {node.rsplit(":", 1)[1] for node in self.dev.primaries})
+        done = self.run_on("exec", "--node", "127.0.0.1:1", "PING")
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"127.0.0.1:1 is not a node of the cluster", done.stderr)
 
@@ -102,7 +96,7 @@ class Map(OnACluster):
             self.assertGreater(node["epoch"], 0)
             self.assertEqual(len(node["replicas"]), 1)
         self.assertEqual({node["node"] for node in nodes}, set(self.dev.nodes))
-        self.assertEqual({node["primary"] for node in nodes[3:]}, set(self.dev.nodes[:3]))
+        self.assertEqual({node["primary"] for node in nodes[3:]}, set(self.dev.primaries))
         table = self.printed("nodes").decode().splitlines()
         self.assertEqual(len(table), 7)
         for title in ("NODE", "ROLE", "HEALTH", "EPOCH", "SLOTS"):
@@ -117,7 +111,7 @@ class Map(OnACluster):
 
     def test_ring_is_a_picture_of_the_slots(self):
         shares = self.lines("ring", "--keys", "3000")
-        self.assertEqual({share["node"] for share in shares}, set(self.dev.nodes[:3]))
+        self.assertEqual({share["node"] for share in shares}, set(self.dev.primaries))
         self.assertAlmostEqual(sum(share["share"] for share in shares), 1)
         self.assertEqual(sum(share["keys"] for share in shares), 3000)
         self.assertEqual(sum(last - first + 1 for share in shares

@@ -1,16 +1,19 @@
 """`sheaf lock` and `sheaf get --fence` with real brokers."""
 
-import subprocess
 import time
 
-from harness import DONE, FAILED, NEGATIVE, USAGE, OnDev, program_words, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, OnServers, sheaf
 from lock_cases import LockCases
 
 
-class Locks(LockCases, OnDev):
+class Locks(LockCases, OnServers):
     token = rb"^\d+:\d+:"
-
-    dev_servers = {"brokers": 1}
+    counting = (
+        'n=$("$0" --servers "$1" get "$2" --fence "$SHEAF_FENCING_TOKEN");'
+        'case $? in'
+        ' 0) "$0" --servers "$1" set "$2" $((n + 1)) --fence "$SHEAF_FENCING_TOKEN";;'
+        ' 1) "$0" --servers "$1" set "$2" 1 --if-absent --fence "$SHEAF_FENCING_TOKEN";;'
+        ' *) exit 9;; esac')
 
     def test_a_node_that_is_not_reached(self):
         begin = time.monotonic()
@@ -19,29 +22,16 @@ class Locks(LockCases, OnDev):
         self.assertIn(b"127.0.0.1:1", done.stderr)
         self.assertLess(time.monotonic() - begin, 20)
 
-    def test_programs_count_under_the_lock(self):
-        count = (
-            'n=$("$0" --servers "$1" get n --fence "$SHEAF_FENCING_TOKEN");'
-            'case $? in'
-            ' 0) "$0" --servers "$1" set n $((n + 1)) --fence "$SHEAF_FENCING_TOKEN";;'
-            ' 1) "$0" --servers "$1" set n 1 --if-absent --fence "$SHEAF_FENCING_TOKEN";;'
-            ' *) exit 9;; esac')
-        words = program_words()[0]
-        running = [subprocess.Popen(
-            program_words("--servers", self.uri, "lock", "count", "--wait", "60s", "--", "sh", "-c",
-                          count, words, self.uri), stdout=subprocess.DEVNULL) for _ in range(8)]
-        self.assertEqual([process.wait(timeout=120) for process in running], [DONE] * 8)
-        self.assertEqual(self.ends(DONE, "get", "n"), b"8")
-
     def test_a_fenced_read_refuses_older_tokens(self):
-        first = self.ends(DONE, "set", "turn", "a").strip()
-        self.ends(DONE, "set", "kept", "v", "--fence", first)
-        second = self.ends(DONE, "set", "turn", "b").strip()
-        self.assertEqual(self.ends(DONE, "get", "kept", "--fence", second, "--ttl", "1h"), b"v")
-        self.ends(FAILED, "set", "kept", "late", "--fence", first)
-        self.ends(FAILED, "get", "kept", "--fence", first)
-        self.ends(NEGATIVE, "get", "absent", "--fence", second)
-        self.assertEqual(self.ends(DONE, "get", "kept"), b"v")
+        turn, kept, absent = (self.key("{f}" + name) for name in ("turn", "kept", "absent"))
+        first = self.ends(DONE, "set", turn, "a").strip()
+        self.ends(DONE, "set", kept, "v", "--fence", first)
+        second = self.ends(DONE, "set", turn, "b").strip()
+        self.assertEqual(self.ends(DONE, "get", kept, "--fence", second, "--ttl", "1h"), b"v")
+        self.ends(FAILED, "set", kept, "late", "--fence", first)
+        self.ends(FAILED, "get", kept, "--fence", first)
+        self.ends(NEGATIVE, "get", absent, "--fence", second)
+        self.assertEqual(self.ends(DONE, "get", kept), b"v")
 
     def test_what_is_not_allowed_is_one_sentence(self):
         for words in (["lock"], ["lock", "x"], ["lock", "x", "--"],

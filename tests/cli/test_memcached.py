@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -10,12 +9,12 @@ import sys
 from urllib import parse
 
 import harness
-from harness import (DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, program_words, raw, sheaf,
-                     wait_until)
+from harness import (DONE, FAILED, NEGATIVE, USAGE, Dev, ask_memcached, is_alive, program_words,
+                     sheaf, wait_until)
 
 
-class Memcached(harness.OnDev):
-    dev_servers = {"memcached": 3}
+class Memcached(harness.OnServers):
+    kind = "memcached"
 
     def test_keys_are_written_read_and_removed(self):
         self.assertRegex(self.ends(DONE, "set", "k", "v"), rb"\A\d+\n\Z")
@@ -71,8 +70,8 @@ class Memcached(harness.OnDev):
                   "sys.exit(done.returncode)\n")
         def largest(*words, stdin):
             done = subprocess.run([sys.executable, "-c", script, *program_words(
-                "--servers", self.uri, *words)], input=stdin, capture_output=True, check=False,
-                timeout=600)
+                "--servers", self.uri, "--timeout", "30s", *words)], input=stdin,
+                capture_output=True, check=False, timeout=600)
             self.assertEqual(done.returncode, DONE, done.stderr)
             return int(done.stderr.split()[-1]) / 1024, done.stdout
         with open(harness.program, "rb") as file:
@@ -110,23 +109,24 @@ class Memcached(harness.OnDev):
     def items_of(self, list_name):
         """The keys of a list's items, as the server reports them."""
         node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
-        host, port = node.split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as server:
-            # By the hash table, because a walk by age skips items that the server moves meanwhile.
-            server.sendall(b"lru_crawler metadump hash\r\n")
-            dump = b""
-            while not dump.endswith(b"END\r\n"):
-                dump += server.recv(65536)
-        keys = [parse.unquote(word[4:]) for word in dump.decode().split() if word[:4] == "key="]
+        # By the hash table, because a walk by age skips items that the server moves meanwhile.
+        dump = ask_memcached(node, b"lru_crawler metadump hash")
+        keys = [parse.unquote(line.split()[0][4:]) for line in map(bytes.decode, dump)]
         return [key for key in keys if key.startswith("sheaf/list/{%s}/i" % list_name)]
 
     def test_a_list_loses_what_the_server_drops_and_says_so(self):
         self.assertEqual(self.ends(DONE, "list", "push", "jobs", "a", "b", "c"), b"3\n")
         self.assertEqual(self.ends(DONE, "list", "range", "jobs", "0", "-1"), b"a\nb\nc\n")
         self.assertEqual(self.ends(DONE, "list", "drop-holes", "jobs"), b"0\n")
-        self.assertEqual(len(self.items_of("jobs")), 3)
-        self.ends(DONE, "del", self.items_of("jobs")[0])
-        ended = sheaf("--servers", self.uri, "list", "range", "jobs", "0", "-1")
+        items = []
+
+        def has_three():  # the crawler may be busy
+            items[:] = self.items_of("jobs")
+            return len(items) == 3
+
+        wait_until(has_three, "the dump has all items")
+        self.ends(DONE, "del", items[0])
+        ended = self.run_on("list", "range", "jobs", "0", "-1")
         self.assertEqual(ended.returncode, FAILED)
         self.assertIn(b"is missing", ended.stderr)
         self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"3\n")
@@ -196,30 +196,38 @@ class Memcached(harness.OnDev):
 
 class Development(harness.CaseWithFolder):
     def test_the_uri_stands_alone_and_the_servers_end_with_it(self):
-        process = subprocess.Popen(raw(harness.program, "dev", "--memcached", "2"),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        uri = process.stdout.readline().decode()
-        self.assertRegex(uri, r"\Amemcached://127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\n\Z")
-        self.assertEqual(sheaf("--servers", uri.strip(), "nodes").returncode, DONE)
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=harness.LONGEST)
-        self.assertEqual((process.returncode, out), (DONE, b""))
-        printed = re.findall(rb"server (\S+) runs as process (\d+)\.\n", err)
-        self.assertEqual(len(printed), 2)
-        self.assertFalse(any(is_alive(int(pid)) for _, pid in printed))
-
-    def test_a_killed_server_is_reported_and_fails_its_keys_only(self):
-        with Dev(memcached=2) as dev:
-            dead, alive = dev.nodes
-            dev.kill(dead)
-            dev.wait_for_note(b"was terminated by signal 9")
-            for i in range(20):
-                key = "k%d" % i
-                owner = sheaf("--servers", dev.uri, "locate", key).stdout.split()[1].decode()
-                done = sheaf("--servers", dev.uri, "set", key, "v", "--timeout", "1s")
-                self.assertEqual(done.returncode, DONE if owner == alive else FAILED)
+        line = self.run_dev_until(signal.SIGTERM, memcached=1)
+        self.assertRegex(line, r"\Amemcached://127\.0\.0\.1:\d+\n\Z")
 
     def test_servers_do_not_outlive_a_dev_that_is_killed(self):
-        dev = Dev(memcached=2)
+        dev = Dev(memcached=1)
         dev.end(signal.SIGKILL)
         wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "servers end")
+
+
+class AKilledServer(harness.OnOwnServers):
+    kind = "memcached"
+    count = 2
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.alive, cls.dead = cls.dev.nodes
+        cls.dev.kill(cls.dead)
+        cls.dev.wait_for_note(("%s was terminated by signal 9" % cls.dead).encode())
+
+    def test_its_keys_fail_and_no_others(self):
+        for i in range(20):
+            key = "k%d" % i
+            owner = self.ends(DONE, "locate", key).split()[1].decode()
+            self.ends(DONE if owner == self.alive else FAILED, "set", key, "v", "--timeout", "1s")
+
+    def test_top_shows_it_as_down_and_a_load_names_it(self):
+        def health():
+            rows = map(json.loads, self.ends(DONE, "top", "--count", "1", "--json").splitlines())
+            return {row["node"]: row["health"] for row in rows}
+
+        wait_until(lambda: health() == {self.alive: "up", self.dead: "down"}, "down")
+        done = self.run_on("bench", "--count", "100", "--timeout", "500ms")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(self.dead.encode(), done.stderr)

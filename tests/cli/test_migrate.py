@@ -3,54 +3,48 @@ interruptions. tests/live/migration tests what programs see meanwhile."""
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import time
 
 import harness
-from harness import DONE, FAILED, USAGE, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, sheaf
 
 
-def memcached(case, *words):
-    """Runs a memcached with these options until the test ends; returns its URI."""
-    with socket.socket() as reserved:
-        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        reserved.bind(("127.0.0.1", 0))
-        port = reserved.getsockname()[1]
-        path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
-        process = subprocess.Popen([shutil.which("memcached", path=path), "-l", "127.0.0.1", "-p",
-                                    str(port), "-U", "0", "-u", "root", *words])
-    case.addCleanup(process.wait)
-    case.addCleanup(process.kill)
-    uri = "memcached://127.0.0.1:%d" % port
-    harness.wait_until(lambda: sheaf("--servers", uri, "get", "k").returncode == 1, "it answers",
-                       10)
-    return uri
+class Migrate(harness.OnServers, harness.CaseWithFolder):
+    """From the first two of the shared servers to the others."""
 
+    kind = "memcached"
 
-class Migrate(harness.CaseWithFolder):
     def setUp(self):
         super().setUp()
-        self.old = harness.Dev(memcached=2)
-        self.addCleanup(self.old.end)
-        self.new = harness.Dev(memcached=3)
-        self.addCleanup(self.new.end)
+        self.old_nodes, self.new_nodes = self.dev.nodes[:2], self.dev.nodes[2:]
+        self.old, self.new = ("memcached://" + ",".join(nodes)
+                              for nodes in (self.old_nodes, self.new_nodes))
         self.state = self.path("migration.json")
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def words(self, *more, old=None, new=None):
-        # A call that times out because the machine is busy would count as failed.
-        fleets = [uri + ("&" if "?" in uri else "?") + "timeout=30s"
-                  for uri in (old or self.old.uri, new or self.new.uri)]
-        return ("migrate", "--from", fleets[0], "--to", fleets[1], "--state", self.state,
-                "--settle", "100ms", *more)
+    def memcached(self, *options):
+        """Runs one with these options until the test ends; returns its URI."""
+        server = harness.Server(lambda port: [
+            harness.installed("memcached"), "-l", "127.0.0.1", "-p", port, "-U", "0", "-u", "root",
+            *options])
+        self.addCleanup(server.end)
+        uri = "memcached://" + server.node
+        harness.wait_until(lambda: sheaf("--servers", uri, "get", "k").returncode == NEGATIVE,
+                           "it answers", 10)
+        return uri
 
-    def migrate(self, *more, code=DONE):
-        done = sheaf("--json", *self.words(*more))
+    def words(self, *more, old=None, new=None, timeout="30s"):
+        # A call that times out because the machine is busy would count as failed.
+        return ("migrate", "--from", old or self.old, "--to", new or self.new, "--state",
+                self.state, "--timeout", timeout, *more, "--settle", "100ms")
+
+    def migrate(self, *more, code=DONE, **terms):
+        done = sheaf("--json", *self.words(*more, **terms))
         self.assertEqual(done.returncode, code, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -68,14 +62,14 @@ class Migrate(harness.CaseWithFolder):
         return sum(json.loads(line)["value"] is not None for line in done.stdout.splitlines())
 
     def test_all_the_way_and_values_are_where_they_belong(self):
-        self.fill(self.old.uri, 500)
+        self.fill(self.old, 500)
         lines = self.migrate()
         self.assertEqual(self.stages(lines), ["mirror", "switched", "drain", "closing", "after"])
         passes = {line["pass"]: line for line in lines if "pass" in line}
         self.assertEqual(passes["copy"]["copied"], 500)
         self.assertEqual(passes["check"]["right"], 500)
         self.assertEqual(passes["move"]["kept"], 500)
-        self.assertEqual((self.found(self.old.uri, 500), self.found(self.new.uri, 500)), (0, 500))
+        self.assertEqual((self.found(self.old, 500), self.found(self.new, 500)), (0, 500))
         done = sheaf(*self.words("--back"))
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"the cache has moved", done.stderr)
@@ -87,45 +81,45 @@ class Migrate(harness.CaseWithFolder):
         self.assertGreaterEqual(time.monotonic() - begun, 1)
 
     def test_there_and_back_keeps_values_that_are_in_one_fleet_alone(self):
-        self.fill(self.old.uri, 300)
+        self.fill(self.old, 300)
         self.assertEqual(self.stages(self.migrate("--until", "drain")),
                          ["mirror", "switched", "drain"])
-        sheaf("--servers", self.old.uri, "del", "k 1")
-        sheaf("--servers", self.new.uri, "del", "k 2")
+        sheaf("--servers", self.old, "del", "k 1")
+        sheaf("--servers", self.new, "del", "k 2")
         lines = self.migrate("--back")
         self.assertEqual(self.stages(lines), ["drain", "switched", "restore", "mirror", "before"])
         self.assertEqual(lines[0]["event"], "resumed")
-        self.assertEqual(self.found(self.old.uri, 300), 300)
+        self.assertEqual(self.found(self.old, 300), 300)
         with open(self.state, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stage"], "before")
         self.migrate("--empty-to", "--until", "closing")
-        self.assertEqual(self.found(self.old.uri, 300), 0)
+        self.assertEqual(self.found(self.old, 300), 0)
         self.assertEqual(self.stages(self.migrate("--back"))[:2], ["closing", "drain"])
-        self.assertEqual(self.found(self.old.uri, 300), 300)
+        self.assertEqual(self.found(self.old, 300), 300)
 
     def test_copies_that_are_old_are_removed_and_told(self):
-        self.fill(self.old.uri, 20)
+        self.fill(self.old, 20)
         self.migrate("--until", "mirror")
-        sheaf("--servers", self.new.uri, "set", "k 7", "old")
+        sheaf("--servers", self.new, "set", "k 7", "old")
         stale = self.path("stale")
         lines = self.migrate("--until", "switched", "--stale", stale)
         self.assertIn({"stale": "k 7"}, lines)
         with open(stale, encoding="utf-8") as file:
             self.assertEqual(file.read(), "k 7\n")
-        self.assertEqual(self.found(self.new.uri, 20), 19)
+        self.assertEqual(self.found(self.new, 20), 19)
 
     def test_new_servers_with_values_are_refused_or_emptied(self):
-        self.fill(self.new.uri, 3)
+        self.fill(self.new, 3)
         done = sheaf(*self.words())
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"the servers of --to have 3 keys, whose values may be old; --empty-to",
                       done.stderr)
         self.assertFalse(os.path.exists(self.state))
         self.migrate("--empty-to", "--until", "mirror")
-        self.assertEqual(self.found(self.new.uri, 3), 0)
+        self.assertEqual(self.found(self.new, 3), 0)
 
     def test_an_end_that_is_not_ahead_is_refused_and_nothing_changes(self):
-        self.fill(self.old.uri, 3)
+        self.fill(self.old, 3)
         for stage, *words in [("drain", "--until", "switched"), ("after", "--until", "mirror"),
                               ("restore", "--until", "mirror"),
                               ("mirror", "--back", "--until", "drain"),
@@ -139,7 +133,7 @@ class Migrate(harness.CaseWithFolder):
                           done.stderr)
             with open(self.state, encoding="utf-8") as file:
                 self.assertEqual(file.read(), text)
-        self.assertEqual(self.found(self.old.uri, 3), 3)
+        self.assertEqual(self.found(self.old, 3), 3)
 
     def test_a_settle_that_the_file_has_is_not_cut_short(self):
         with open(self.state, "w", encoding="utf-8") as file:
@@ -151,8 +145,8 @@ class Migrate(harness.CaseWithFolder):
             self.assertEqual(json.load(file)["settle"], "2s")
 
     def test_servers_that_give_no_versions_are_not_moved_to(self):
-        self.fill(self.old.uri, 20)
-        new = memcached(self, "-C")
+        self.fill(self.old, 20)
+        new = self.memcached("-C")
         for stage in "mirror", "drain":
             with open(self.state, "w", encoding="utf-8") as file:
                 file.write('{"stage":"%s"}' % stage)
@@ -161,22 +155,22 @@ class Migrate(harness.CaseWithFolder):
             self.assertIn(b"20 keys were refused, the first because: ", done.stderr)
             with open(self.state, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["stage"], stage)
-            self.assertEqual(self.found(self.old.uri, 20), 20)
+            self.assertEqual(self.found(self.old, 20), 20)
 
     def test_servers_without_room_are_not_moved_to(self):
         values = "".join('{"key":"k %d","value":"%s"}\n' % (i, "v" * 90_000) for i in range(400))
-        sheaf("--servers", self.old.uri, "mset", "-", stdin=values.encode())
-        new = memcached(self, "-M", "-m", "8")
+        sheaf("--servers", self.old, "mset", "-", stdin=values.encode())
+        new = self.memcached("-M", "-m", "8")
         done = sheaf(*self.words(new=new))
         self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
         self.assertIn(b"out of memory storing object", done.stderr)
         with open(self.state, "w", encoding="utf-8") as file:
             file.write('{"stage":"drain"}')
         self.assertEqual(sheaf(*self.words(new=new)).returncode, FAILED)
-        self.assertEqual(self.found(self.old.uri, 400) + self.found(new, 400), 400)
+        self.assertEqual(self.found(self.old, 400) + self.found(new, 400), 400)
 
     def test_values_that_are_too_large_for_the_new_servers_are_left_out_and_told(self):
-        old = memcached(self, "-I", "4m")
+        old = self.memcached("-I", "4m")
         self.fill(old, 3)
         old += "?item_size=4194304"
         large = '{"key":"large","value":"%s"}\n' % ("v" * 2_000_000)
@@ -184,15 +178,15 @@ class Migrate(harness.CaseWithFolder):
         done = sheaf(*self.words(old=old))
         self.assertEqual(done.returncode, FAILED, done.stderr)  # for all the program knows, it fits
         self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
-        done = sheaf(*self.words(old=old, new=self.new.uri + "?item_size=4194304"))
+        done = sheaf(*self.words(old=old, new=self.new + "?item_size=4194304"))
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertIn(b"copy: 4 keys", done.stdout)
         self.assertIn(b"1 too large for the servers and left out", done.stdout)
         self.assertIn(b"1 too large for the servers and removed", done.stdout)
-        self.assertEqual(self.found(self.new.uri, 3), 3)
+        self.assertEqual(self.found(self.new, 3), 3)
 
     def test_keys_that_lie_where_they_do_not_belong_are_counted(self):
-        for node in self.old.nodes:
+        for node in self.old_nodes:
             self.fill("memcached://" + node, 50)
         lines = self.migrate("--until", "switched")
         passes = {line["pass"]: line for line in lines if "pass" in line}
@@ -200,30 +194,30 @@ class Migrate(harness.CaseWithFolder):
         self.assertEqual(passes["check"]["elsewhere"], 0)
 
     def test_a_limit_of_its_own_removes_nothing(self):
-        self.fill(self.old.uri, 3)
-        sheaf("--servers", self.old.uri, "set", "large", "v" * 100_000)
+        self.fill(self.old, 3)
+        sheaf("--servers", self.old, "set", "large", "v" * 100_000)
         with open(self.state, "w", encoding="utf-8") as file:
             file.write('{"stage":"drain"}')
         limit = "?value_limit=65536"
-        for more in {"old": self.old.uri + limit}, {"new": self.new.uri + limit}:
+        for more in {"old": self.old + limit}, {"new": self.new + limit}:
             done = sheaf(*self.words(**more))
             self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
             self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
             self.assertIn(b"value_limit", done.stderr)
-            held = sheaf("--servers", self.old.uri, "get", "large")
+            held = sheaf("--servers", self.old, "get", "large")
             self.assertEqual(held.returncode, DONE)
 
     def test_keys_of_a_file_are_carried_and_no_others(self):
-        self.fill(self.old.uri, 10)
+        self.fill(self.old, 10)
         keys = self.path("keys")
         with open(keys, "w", encoding="utf-8") as file:
             file.write("k 3\nk 4\n")
         lines = self.migrate("--keys", keys)
         self.assertEqual([line["keys"] for line in lines if line.get("pass") == "copy"], [2])
-        self.assertEqual(self.found(self.new.uri, 10), 2)
+        self.assertEqual(self.found(self.new, 10), 2)
 
     def test_keys_that_cannot_be_kept_stop_it(self):
-        self.fill(self.old.uri, 10)
+        self.fill(self.old, 10)
         keys = self.path("keys")
         with open(keys, "w", encoding="utf-8") as file:
             file.write("k 3\nk 4\n")
@@ -253,12 +247,12 @@ class Migrate(harness.CaseWithFolder):
             (self.words(new="memcached://user:pw@127.0.0.1"),
              b"--to: keys cannot be listed over TLS or with a password"),
             (self.words(old="memcached://"), b"--from: "),
-            (self.words(old=self.old.uri + "?failover=rehash"),
+            (self.words(old=self.old + "?failover=rehash"),
              b"--from: a cache cannot move with failover=rehash"),
-            (self.words(new=self.new.uri + "?failover=rehash"),
+            (self.words(new=self.new + "?failover=rehash"),
              b"--to: a cache cannot move with failover=rehash"),
             (self.words("--keys", "none"), b"none: No such file"),
-            (self.words("--empty-to", new=self.old.uri),
+            (self.words("--empty-to", new=self.old),
              b" is a server of both --from and --to"),
         ]
         for words, text in refused:
@@ -266,21 +260,22 @@ class Migrate(harness.CaseWithFolder):
             self.assertEqual(done.returncode, USAGE, done.stderr)
             self.assertIn(text, done.stderr)
         self.migrate("--until", "mirror")
-        done = sheaf(*self.words(old=self.new.uri, new=self.old.uri))
+        done = sheaf(*self.words(old=self.new, new=self.old))
         self.assertEqual(done.returncode, USAGE)
         self.assertIn(b"belongs to a migration with other servers in --from", done.stderr)
 
     def test_a_server_that_is_away_stops_it_in_its_stage_and_it_goes_on_later(self):
-        self.fill(self.old.uri, 50)
+        self.fill(self.old, 50)
         self.migrate("--until", "mirror")
-        self.new.stop(self.new.nodes[0])
-        self.migrate("--timeout", "200ms", code=FAILED)
+        self.dev.stop(self.new_nodes[0])
+        self.addCleanup(self.dev.resume, self.new_nodes[0])
+        self.migrate(timeout="200ms", code=FAILED)
         with open(self.state, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stage"], "mirror")
-        self.new.resume(self.new.nodes[0])
+        self.dev.resume(self.new_nodes[0])
         self.assertEqual(self.stages(self.migrate()),
                          ["mirror", "switched", "drain", "closing", "after"])
-        self.assertEqual(self.found(self.new.uri, 50), 50)
+        self.assertEqual(self.found(self.new, 50), 50)
 
     def test_ctrl_c_ends_it_in_its_stage_and_a_second_run_is_refused(self):
         words = harness.program_words(*self.words()[:-2], "--settle", "1h")
@@ -298,8 +293,8 @@ class Migrate(harness.CaseWithFolder):
     def test_a_server_that_answers_something_else_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
-            words = harness.program_words(*self.words(new="memcached://127.0.0.1:%d" % port),
-                                          "--timeout", "1s")
+            words = harness.program_words(*self.words(new="memcached://127.0.0.1:%d" % port,
+                                                      timeout="1s"))
             with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 connections = []
                 listener.settimeout(0.2)

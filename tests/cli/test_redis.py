@@ -3,19 +3,17 @@ server that requires a user and a password."""
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import tempfile
 import time
 
 import harness
-from harness import DONE, FAILED, NEGATIVE, USAGE, program_words, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, installed, program_words, sheaf
 from lock_cases import LockCases
 
 
-class Redis(harness.OnDev):
-    dev_servers = {"redis": 3}
+class Redis(harness.OnServers):
+    kind = "redis"
 
     def lines(self, *words, stdin=b""):
         return [json.loads(line) for line in self.ends(DONE, *words, stdin=stdin).splitlines()]
@@ -125,7 +123,7 @@ class Redis(harness.OnDev):
         lines = self.ends(DONE, "stats").decode().splitlines()
         reported = {line.split("\t")[0] for line in lines
                     if line.split("\t")[1] == "redis_version"}
-        self.assertEqual(reported, set(self.dev.nodes))
+        self.assertEqual(reported, set(self.dev.primaries))
         for report in self.lines("stats", "memory", "--json"):
             self.assertGreater(int(report["stats"]["used_memory"]), 0)
             self.assertNotIn("redis_version", report["stats"])
@@ -141,19 +139,15 @@ class Redis(harness.OnDev):
         self.ends(USAGE, "get", "k" * 8193)
 
 
-class RedisLocks(LockCases, harness.OnDev):
+class RedisLocks(LockCases, harness.OnServers):
+    kind = "redis"
     token = rb"."
 
-    dev_servers = {"redis": 3}
 
-
-class Seeds(harness.Case):
+class Seeds(harness.OnServers):
     """One server of several is enough to find the others."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = harness.Dev(redis=3)
-        cls.addClassCleanup(cls.dev.end)
+    kind = "redis"
 
     def test_a_seed_that_is_not_there_does_no_harm(self):
         dead = "127.0.0.1:1"
@@ -170,47 +164,27 @@ class Seeds(harness.Case):
         self.assert_sentences(done.stderr)
 
 
-class LockedRedis:
-    """A single redis-server that lets only `app` in, with the password `p@ss`; as a context."""
+def locked_redis(folder):
+    """A single server that lets only `app` in, with the password `p@ss`."""
+    path = os.path.join(folder, "redis.conf")
 
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        # Reserved as `sheaf dev` does it: bound but not listening.
-        self.reserved = socket.socket()
-        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.reserved.bind(("127.0.0.1", 0))
-        self.node = "127.0.0.1:%d" % self.reserved.getsockname()[1]
-        self.process = None
+    def words(port):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('bind 127.0.0.1\nport %d\nsave ""\ndir %s\nuser default off\n'
+                       'user app on >p@ss ~* +@all\n' % (port, folder))
+        return [os.environ.get("REDIS_SERVER") or installed("redis-server") or
+                installed("valkey-server"), path]
 
-    def __enter__(self):
-        path = os.environ["PATH"] + ":/usr/bin:/usr/local/bin"
-        server = os.environ.get("REDIS_SERVER") or shutil.which("redis-server", path=path) or \
-            shutil.which("valkey-server", path=path)
-        lines = ("bind 127.0.0.1", "port " + self.node.rsplit(":", 1)[1], 'save ""',
-                 "dir " + self.folder.name, "user default off", "user app on >p@ss ~* +@all")
-        self.process = subprocess.Popen([server, "-"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        self.process.stdin.write("\n".join(lines).encode() + b"\n")
-        self.process.stdin.close()
-        for line in self.process.stdout:
-            if b"Ready to accept connections" in line:
-                return self
-        raise AssertionError("redis-server did not start")
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.stdout.close()
-        self.process.wait(timeout=harness.LONGEST)
-        self.reserved.close()
-        self.folder.cleanup()
+    return harness.Server(words, b"Ready to accept connections")
 
 
 class Login(harness.Case):
     @classmethod
     def setUpClass(cls):
-        cls.server = LockedRedis()
-        cls.server.__enter__()
-        cls.addClassCleanup(cls.server.__exit__)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.server = locked_redis(folder.name)
+        cls.addClassCleanup(cls.server.end)
 
     def uri_of(self, login):
         return "redis://%s%s?routing=ring" % (login, self.server.node)

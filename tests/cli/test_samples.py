@@ -9,8 +9,8 @@ import harness
 from harness import DONE, LONGEST, USAGE
 
 
-class OnMemcached(harness.OnDev):
-    dev_servers = {"memcached": 3}
+class OnMemcached(harness.OnServers):
+    kind = "memcached"
 
     def ends_with(self, code, sample, *words):
         done = subprocess.run([os.path.join(os.environ["SHEAF_SAMPLES"], sample), *words],

@@ -22,13 +22,12 @@ class NodesOverTls(harness.Case):
         cls.addClassCleanup(folder.cleanup)
         cls.place = folder.name
         make_credentials(cls.place, "server=10", "client=400", "brief=3")
-        cls.broker = harness.LockedBroker(cls.place, "line4", "secret-word",
-                                          "certfile %s/server.pem\nkeyfile %s/server.key\n"
-                                          "cafile %s/ca.pem\nrequire_certificate true\n"
-                                          "plugin %s\n" % (cls.place, cls.place, cls.place,
-                                                           os.environ["SHEAF_PLUGIN"]))
-        cls.broker.__enter__()
-        cls.addClassCleanup(cls.broker.__exit__)
+        cls.broker = harness.locked_broker(cls.place, "line4", "secret-word",
+                                           "certfile %s/server.pem\nkeyfile %s/server.key\n"
+                                           "cafile %s/ca.pem\nrequire_certificate true\n"
+                                           "plugin %s\n" % (cls.place, cls.place, cls.place,
+                                                            os.environ["SHEAF_PLUGIN"]))
+        cls.addClassCleanup(cls.broker.end)
 
     def nodes(self, certificate, *words):
         self.uri = "mqtts://line4:secret-word@%s?connect_timeout=10s&tls_ca=%s/ca.pem" \

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import DONE, FAILED, USAGE, Case, OnDev, raw, sheaf
+from harness import DONE, FAILED, USAGE, Case, OnServers, raw, sheaf
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -55,23 +55,22 @@ class Watch:
         return self.process.returncode, err
 
 
-class Watches(OnDev):
-    dev_servers = {"brokers": 2}
-
+class Watches(OnServers):
     def test_what_there_is_and_every_change_are_lines_of_json(self):
-        version = self.ends(DONE, "set", "w/a", "1").decode().strip()
-        with Watch(self.uri, "w/a", "w/b") as watch:
+        a, b = self.key("a"), self.key("b")
+        version = self.ends(DONE, "set", a, "1").decode().strip()
+        with Watch(self.uri, a, b) as watch:
             first = sorted([watch.next(), watch.next()], key=lambda event: event["key"])
             self.assertEqual(first, [
-                {"event": "current", "key": "w/a", "value": "1", "version": version},
-                {"event": "current", "key": "w/b", "value": None, "version": None}])
-            version = self.ends(DONE, "set", "w/b", "2").decode().strip()
+                {"event": "current", "key": a, "value": "1", "version": version},
+                {"event": "current", "key": b, "value": None, "version": None}])
+            version = self.ends(DONE, "set", b, "2").decode().strip()
             self.assertEqual(watch.next(),
-                             {"event": "set", "key": "w/b", "value": "2", "version": version})
-            self.ends(DONE, "del", "w/a")
+                             {"event": "set", "key": b, "value": "2", "version": version})
+            self.ends(DONE, "del", a)
             gone = watch.next()
             self.assertEqual((gone["event"], gone["key"], gone["value"]),
-                             ("deleted", "w/a", None))
+                             ("deleted", a, None))
             self.assertEqual(watch.end(), (DONE, b""))
 
     def test_bytes_that_are_not_utf8_travel_as_base64(self):
@@ -83,37 +82,38 @@ class Watches(OnDev):
 
     def test_each_signal_ends_it_with_0(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            with Watch(self.uri, "w/signal") as watch:
+            with Watch(self.uri, self.key("k")) as watch:
                 watch.next()
                 self.assertEqual(watch.end(number), (DONE, b""))
 
     def test_a_reader_that_goes_away_ends_it(self):
-        with Watch(self.uri, "w/reader") as watch:
+        with Watch(self.uri, self.key("k")) as watch:
             watch.next()
             watch.process.stdout.close()
-            written = lambda: self.ends(DONE, "set", "w/reader", "x") != b""
+            written = lambda: self.ends(DONE, "set", self.key("k"), "x") != b""
             harness.wait_until(lambda: written() and watch.process.poll() == 128 + signal.SIGPIPE,
                                "the end of a watch that nobody reads")
             watch.process.stdout = None
 
     def test_a_stopped_broker_is_a_gap_with_its_times(self):
-        with Watch(self.uri, "w/gap") as watch:
+        key = self.key("gap")
+        with Watch(self.uri, key) as watch:
             watch.next()
-            node = self.ends(DONE, "locate", "w/gap").decode().split("\t")[1].strip()
+            node = self.ends(DONE, "locate", key).decode().split("\t")[1].strip()
             self.dev.stop(node)
             try:
-                harness.wait_until(lambda: sheaf(*self.get("w/gap")).returncode == FAILED,
+                harness.wait_until(lambda: sheaf(*self.get(key)).returncode == FAILED,
                                    "a broker that does not answer")
                 readable = select.select([watch.process.stderr], [], [], harness.LONGEST)[0]
                 self.assertTrue(readable, "the loss is reported on standard error")
             finally:
                 self.dev.resume(node)
             gap = watch.until("gap")
-            self.assertEqual(gap["key"], "w/gap")
+            self.assertEqual(gap["key"], key)
             self.assertTrue(TIME.fullmatch(gap["from"]) and TIME.fullmatch(gap["until"]))
             self.assertLess(gap["from"], gap["until"])
-            harness.wait_until(lambda: sheaf(*self.get("w/gap")).returncode != FAILED, "recovery")
-            self.ends(DONE, "set", "w/gap", "2")
+            harness.wait_until(lambda: sheaf(*self.get(key)).returncode != FAILED, "recovery")
+            self.ends(DONE, "set", key, "2")
             self.assertEqual(watch.until("set")["value"], "2")
 
     def get(self, key):

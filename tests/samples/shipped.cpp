@@ -81,6 +81,11 @@ ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
   process_ = std::make_unique<BrokerProcess>(options);
 }
 
+const ShippedBroker& ShippedBroker::shared() {
+  static const ShippedBroker broker;
+  return broker;
+}
+
 void ShippedBroker::replace(const std::string& file, const std::string& text) const {
   std::ofstream(folder_.path / "new") << text;
   std::filesystem::rename(folder_.path / "new", folder_.path / file);

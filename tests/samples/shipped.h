@@ -45,6 +45,9 @@ struct Folder {
 class ShippedBroker {
  public:
   explicit ShippedBroker(const ShippedTerms& terms = {});
+  // One with the files as they are shipped, for all tests that neither stop it, nor replace its
+  // files, nor use up a quota.
+  static const ShippedBroker& shared();
 
   BrokerProcess& process() { return *process_; }
   std::uint16_t port() const { return process_->port(); }

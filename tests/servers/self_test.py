@@ -22,7 +22,8 @@ CTEST = """<testsuite>
 <system-out>[==========] Running 126 tests from 9 test suites.</system-out></testcase>
 <testcase name="contract.on_valkey" status="run">
 <system-out>[==========] Running 344 tests from 9 test suites.</system-out></testcase>
-<testcase name="cli.test_redis" status="run"/>
+<testcase name="cli.on_redis" status="run">
+<system-out>[==========] Running 30 tests from 3 modules.</system-out></testcase>
 <testcase name="plugin.Replies.Ok" status="run"/>
 <testcase name="base.Hash.Sums" status="run"/>
 </testsuite>"""
@@ -53,7 +54,7 @@ class Table(unittest.TestCase):
         self.assertEqual([row.split(" | ")[:4] for row in rows], [
             ["| Mosquitto", "2.0.21", "Debian 13", "plugin 1"],
             ["| Redis", "8.0.6", "Debian 13",
-             "contract 1 (1 failed), protocol 1, cluster 126, program 1"],
+             "contract 1 (1 failed), protocol 1, cluster 126, program 30"],
             ["| Valkey", "9.1.2", "Debian 13", "contract 344"]])
         self.assertEqual(table.problem_of(page), "")
 

@@ -37,7 +37,7 @@ SERVERS = {
 }
 
 # (server, suite, tests by their names in CTest); the first matching row counts. A passed test
-# counts as many tests as GoogleTest announces at its beginning, because CTest keeps no more of the
+# counts as many tests as its output announces at its beginning, because CTest keeps no more of the
 # output.
 SUITES = [
     ("Valkey", "contract", r"contract\.on_valkey\b|contract\..*/Valkey"),
@@ -53,20 +53,20 @@ SUITES = [
     ("Redis", "cluster", r"(contract|live)\.on_a_cluster_of_redis\b"),
     ("Redis", "live", r"live(_tls)?\..*(Redis|rediss|TlsCluster\b)"),
     ("Redis", "protocol", r"resp\."),
-    ("Redis", "program", r"cli\.(test_dev_redis|test_exec|test_redis)$"),
+    ("Redis", "program", r"cli\.on_redis$"),
     ("memcached", "contract", r"contract\..*/Memcached"),
     ("memcached", "live", r"(live|live_tls)\..*(Memcached|ElastiCache|MovingCache|memcached"
                           r"|SharedFleet|ServerFollower|FollowedFleet|NamedNodes|BulkConnections)"),
     ("memcached", "migration", r"migration\."),
     ("memcached", "protocol", r"memcached\."),
-    ("memcached", "program", r"cli\.(test_load|test_memcached|test_memcached_locks|test_migrate)$"),
+    ("memcached", "program", r"cli\.on_memcached$"),
     ("Mosquitto", "contract", r"contract\..*(/Brokers|WatchBroker)"),
     ("Mosquitto", "plugin", r"plugin\."),
     ("Mosquitto", "durable", r"live\.Broker(Data|Kills)"),
     ("Mosquitto", "rights", r"(live|live_tls)\..*Rights"),
     ("Mosquitto", "samples", r"(samples\.[A-Z]|deploy$)"),
     ("Mosquitto", "live", r"(live|live_tls)\..*(Broker|Tokens)"),
-    ("Mosquitto", "program", r"cli\.(test_brokers|test_dev|test_lists|test_locks|test_watch)$"),
+    ("Mosquitto", "program", r"cli\.on_brokers$"),
 ]
 
 # What differs: (server, from this version, before that one, what). None: no bound.
