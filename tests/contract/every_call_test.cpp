@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -14,6 +17,7 @@
 #include <sheaf/async.h>
 
 #include "tests/contract/forms.h"
+#include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
 namespace {
@@ -343,7 +347,6 @@ class EveryCall : public test::OnEndpoint {
     }
   }
 
- private:
   int calls_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(On, EveryCall, testing::ValuesIn(test::all_factories()),
@@ -361,6 +364,59 @@ TEST_P(EveryCall, EndsAtOnceWithAStoppedToken) {
 }
 
 TEST_P(EveryCall, RefusesATimeoutOutOfRange) { expect_end("invalid, bad argument", -1ns, {}); }
+
+// The parents of the requests that a client has made. Calls get a new one with each begin().
+class Parents {
+ public:
+  using Parent = std::shared_ptr<void>;
+
+  ClientOptions options() {
+    ClientOptions options;
+    options.observer.parent = [this] {
+      const std::scoped_lock lock(mutex_);
+      return present_;
+    };
+    options.observer.ended = [this](const RequestEvent& event, std::uint64_t) {
+      const std::scoped_lock lock(mutex_);
+      seen_.insert(event.parent);
+    };
+    return options;
+  }
+  Parent begin() {
+    const std::scoped_lock lock(mutex_);
+    return present_ = std::make_shared<int>();
+  }
+  bool seen(const Parent& parent) {
+    const std::scoped_lock lock(mutex_);
+    return seen_.contains(parent);
+  }
+
+ private:
+  std::mutex mutex_;
+  Parent present_;
+  std::set<Parent> seen_;
+};
+
+TEST_P(EveryCall, IsTheParentOfItsRequestsForAnObserver) {
+  const std::set<std::string_view> without{"next", "check_nodes", "server_stats",
+                                           "server_versions"};
+  Parents parents;
+  Client observed = test::open(endpoint->uri(), parents.options());
+  for (const Operation& operation : of_clients) {
+    if (end(operation, std::nullopt).starts_with("unsupported")) continue;
+    for (const std::optional<test::Form> form :
+         {std::optional<test::Form>(), {test::Form::future}}) {
+      const std::string key = "parent" + std::to_string(++calls_);
+      const Parents::Parent own = parents.begin();
+      Subject subject{observed, form, key};
+      operation.call(subject);
+      const Parents::Parent last = parents.begin();
+      observed.get(key).value();
+      test::wait_for_condition("the end of the last request", [&] { return parents.seen(last); });
+      EXPECT_EQ(parents.seen(own), !without.contains(operation.name)) << operation.name;
+    }
+  }
+}
 
 TEST_P(EveryCall, EndsInEveryWayAlsoAfterItsClient) {
   for (const test::Form form : test::all_ways) {
