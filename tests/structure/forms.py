@@ -1,7 +1,8 @@
 """An operation is complete. A member of a client, lock, list or watch that takes options has
 exactly one asynchronous form, a row in the table of all calls, a test of its own in the contract,
-and its place in the changelog. A session has a test for each verb that it sends, and the program's
-tests run each command. Each rule takes the files and yields "path:line: what is wrong" lines."""
+and its place in the changelog. A session has a test for each verb that it sends, a procedure has
+one, and the program's tests run each command. Each rule takes the files and yields
+"path:line: what is wrong" lines."""
 
 import re
 
@@ -84,6 +85,17 @@ def verbs_of_sessions(files):
                 yield "%s:1: %s has no test of Verb::%s" % (file.path, tests, verb)
 
 
+def procedures(files):
+    """A test plays the other side of each procedure: it includes its header."""
+    tests = [f for f in files if f.path.startswith("tests/client/")]
+    included = {name for f in tests for _, name in f.includes()}
+    for file in (f for f in files if f.path.startswith("client/") and f.path.endswith(".h")):
+        found = re.search(r"^class (\w+)[^;{]*: public (?:calls::)?Procedure\b", file.code, re.M)
+        if found and '"%s"' % file.path not in included:
+            line = file.code.count("\n", 0, found.start()) + 1
+            yield "%s:%d: tests/client has no test of %s" % (file.path, line, found.group(1))
+
+
 def commands_of_the_program(files):
     """A test runs each command, by the last word of its name."""
     tests = "".join(f.text for f in files if re.match(r"tests/cli/.*\.py$", f.path))
@@ -94,4 +106,5 @@ def commands_of_the_program(files):
                 yield "%s:%d: tests/cli does not run %s" % (file.path, line, found.group(1))
 
 
-FORM_RULES = [forms, contract_tests, in_changelog, verbs_of_sessions, commands_of_the_program]
+FORM_RULES = [forms, contract_tests, in_changelog, verbs_of_sessions, procedures,
+              commands_of_the_program]

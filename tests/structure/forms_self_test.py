@@ -56,6 +56,14 @@ class Forms(unittest.TestCase):
             self.assertEqual(not self.found(forms.verbs_of_sessions, **writer, **{path: text}),
                              good, path)
 
+    def test_each_procedure_has_a_test(self):
+        plan = {"client/calls/a.h": "class A final : public Procedure {\n};\n",
+                "client/lock/b.h": "class B : public calls::Procedure {\n};\n"}
+        for text, problems in (('#include "client/calls/a.h"\n#include "client/lock/b.h"\n', 0),
+                               ('#include "client/lock/b.h"\n', 1), ("A a;\nB b;\n", 2)):
+            test = {"tests/client/calls/a_test.cpp": text}
+            self.assertEqual(len(self.found(forms.procedures, **plan, **test)), problems)
+
     def test_each_command_of_the_program_is_run(self):
         row = {"cli/commands/a.cpp": '      {.name = "list push",\n'}
         for text, good in (('self.ends("list", "push", "l")\n', True), ('"pushed"\n', False)):
