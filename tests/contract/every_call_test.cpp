@@ -365,6 +365,25 @@ TEST_P(EveryCall, EndsAtOnceWithAStoppedToken) {
 
 TEST_P(EveryCall, RefusesATimeoutOutOfRange) { expect_end("invalid, bad argument", -1ns, {}); }
 
+// A session refuses it too, but only once there is a connection. The token shows that none was
+// waited for: a call looks at it after its arguments.
+TEST_P(EveryCall, RefusesAnEmptyKeyAtOnce) {
+  const std::set<std::string_view> of_other_keys{
+      "get_or_compute", "get_or_compute, later", "execute",      "get_many",        "set_many",
+      "remove_many",    "check_nodes",           "server_stats", "server_versions", "next"};
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token token = source.get_token();
+  for (const Operation& operation : of_clients) {
+    if (of_other_keys.contains(operation.name)) continue;
+    for (const std::optional<test::Form> form :
+         {std::optional<test::Form>(), {test::Form::future}}) {
+      Subject subject{*client, form, "", {}, &token};
+      EXPECT_EQ(operation.call(subject), "invalid, bad argument") << operation.name;
+    }
+  }
+}
+
 // The parents of the requests that a client has made. Calls get a new one with each begin().
 class Parents {
  public:
