@@ -52,12 +52,11 @@ class Tallies {
     std::uint64_t overloaded = 0;
     Histogram round_trip;
   };
-  static constexpr std::size_t verbs = static_cast<std::size_t>(Verb::command) + 1;
 
   Tally& of(Verb verb) noexcept { return tallies_[static_cast<std::size_t>(verb)]; }
   static void count(Tally& tally, protocol::Status status, std::uint32_t keys) noexcept;
 
-  std::array<Tally, verbs> tallies_;
+  std::array<Tally, protocol::verb_count> tallies_;
 };
 
 // The name in metrics and traces: "get_many".

@@ -107,7 +107,7 @@ constexpr std::array table{
         .make_sessions = memcached_sessions,
         .features = memcached_features,
         .compares = Compares::versions,
-        .has_leases = true,
+        .shortcuts = {Verb::lease},
         .lists_fleet = true,
         .longest_key = memcached::max_key_length,
         .largest_value = largest_item,

@@ -50,19 +50,23 @@ enum class OptionGroup : std::uint8_t {
   tls  // not of a kind, but of every connection over TLS
 };
 
-class FeatureSet {
+// A set of a few values of an enum.
+template <class Item>
+class SetOf {
  public:
-  constexpr FeatureSet(std::initializer_list<Feature> features) {
-    for (const Feature feature : features) bits_ |= bit(feature);
+  constexpr SetOf(std::initializer_list<Item> items) {
+    for (const Item item : items) bits_ |= bit(item);
   }
-  constexpr bool has(Feature feature) const noexcept { return (bits_ & bit(feature)) != 0; }
+  constexpr bool has(Item item) const noexcept { return (bits_ & bit(item)) != 0; }
 
  private:
-  static constexpr std::uint32_t bit(Feature feature) noexcept {
-    return 1u << static_cast<unsigned>(feature);
+  static constexpr std::uint32_t bit(Item item) noexcept {
+    return 1u << static_cast<unsigned>(item);
   }
   std::uint32_t bits_ = 0;
 };
+using FeatureSet = SetOf<Feature>;
+using VerbSet = SetOf<Verb>;
 
 // A row.
 struct EndpointTraits {
@@ -86,9 +90,10 @@ struct EndpointTraits {
   Compares compares = Compares::values;
   // What one connection returned, a version or a lock, may mean nothing on another one.
   bool binds_connections = true;
-  bool has_leases = false;      // one caller that misses a key wins the right to compute it
-  bool lists_fleet = false;     // a server can list the members of its fleet
-  std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
+  // Operations that a client makes of several others where a kind's sessions do not have them.
+  VerbSet shortcuts = {};
+  bool lists_fleet = false;               // a server can list the members of its fleet
+  std::size_t longest_key = 0;            // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes next to a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
   bool takes_tokens = false;  // a token may log in instead of user and password

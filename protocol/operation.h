@@ -6,6 +6,7 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,7 +40,51 @@ enum class Verb : std::uint8_t {
   stats,           // group named by `key` (empty: general); `value` has lines "NAME VALUE\n"
   command          // `words` as they are; `value` is the bytes of the whole reply
 };
-std::string_view to_string(Verb verb) noexcept;
+constexpr std::string_view to_string(Verb verb) noexcept {
+  switch (verb) {
+    case Verb::get:
+      return "get";
+    case Verb::get_many:
+      return "get many";
+    case Verb::set:
+      return "set";
+    case Verb::remove:
+      return "remove";
+    case Verb::probe:
+      return "probe";
+    case Verb::clock:
+      return "clock";
+    case Verb::watch:
+      return "watch";
+    case Verb::unwatch:
+      return "unwatch";
+    case Verb::append:
+      return "append";
+    case Verb::prepend:
+      return "prepend";
+    case Verb::increment:
+      return "increment";
+    case Verb::decrement:
+      return "decrement";
+    case Verb::touch:
+      return "touch";
+    case Verb::get_and_touch:
+      return "get and touch";
+    case Verb::get_and_set:
+      return "get and set";
+    case Verb::lease:
+      return "lease";
+    case Verb::server_version:
+      return "version";
+    case Verb::stats:
+      return "stats";
+    case Verb::command:
+      return "command";
+  }
+  return {};
+}
+inline constexpr std::size_t verb_count = static_cast<std::size_t>(Verb::command) + 1;
+static_assert(to_string(static_cast<Verb>(verb_count)).empty(), "command must be the last verb");
 
 enum class Condition : std::uint8_t {
   none,

@@ -45,7 +45,7 @@ Terms terms_of(const runtime::Context& context, std::string_view key, const Comp
   terms.longest_value = config.value_limit;
   terms.started = admission.started;
   terms.due = admission.deadline;
-  terms.leases = traits.has_leases && !options.lease_beside;
+  terms.leases = traits.shortcuts.has(protocol::Verb::lease) && !options.lease_beside;
   terms.versions = traits.compares == protocol::Compares::versions;
   terms.parent = admission.parent;
   return terms;

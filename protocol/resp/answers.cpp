@@ -315,12 +315,12 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
   }
 }
 
-// A former value above the limit was still replaced, unless the key had to be absent.
+// If the former value is above the limit, the key was still changed, unless it had to be absent.
 bool Answers::read_former(const Pending& request, const Value& value, Reply& reply) noexcept {
   if (!read_value(value, reply)) return false;
   if (reply.status != Status::refused) return true;
   reply.executed = !request.conditional;
-  reply.text = reply.executed ? "the value was stored; the previous value is above value_limit"
+  reply.text = reply.executed ? "the key was changed; its previous value is above value_limit"
                               : "nothing was stored; the present value is above value_limit";
   return true;
 }

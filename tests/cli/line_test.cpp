@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <string>
 
@@ -172,6 +173,36 @@ TEST(CliHelp, TheOverviewHasEveryCommandAndEachItsOptions) {
     for (const OptionRow& option : row.options)
       EXPECT_THAT(help, HasSubstr("  " + std::string(option.name)));
   }
+}
+
+// True if a table of that chapter has a row for the command: its first cell has the command's name,
+// or the last word of it, at the beginning of code.
+bool has_row(std::string_view page, std::string_view chapter, std::string_view command) {
+  const std::size_t begin = page.find(chapter);
+  page = page.substr(begin, page.find("\n## ", begin + 1) - begin);
+  for (const auto line : page | std::views::split('\n')) {
+    std::string_view row(line.begin(), line.end());
+    if (!row.starts_with("| ")) continue;
+    row = row.substr(0, row.find(" | "));
+    for (const std::string_view name : {command, command.substr(command.rfind(' ') + 1)}) {
+      for (const char end : {' ', '`'}) {
+        if (row.contains("`" + std::string(name) + end)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+TEST(CliPage, HasARowForEveryCommandAndForItsLinesOfJson) {
+  std::ifstream file(SHEAF_TEST_DOCS "/cli.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const std::set<std::string_view> texts{"help", "completion", "man"};  // without lines
+  for (const CommandRow& row : command_list()) {
+    EXPECT_TRUE(has_row(page, "\n## Commands\n", row.name)) << row.name;
+    EXPECT_EQ(has_row(page, "\n## Lines of JSON\n", row.name), !texts.contains(row.name))
+        << row.name;
+  }
+  EXPECT_FALSE(has_row(page, "\n## Commands\n", "gets"));
 }
 
 // docs/cli.md is written by hand. It must have every word of the table.

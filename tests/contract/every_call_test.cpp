@@ -1,9 +1,13 @@
 // Every asynchronous operation, consumed in every way: each ends as its blocking form does.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -13,10 +17,12 @@
 #include <sheaf/async.h>
 
 #include "tests/contract/forms.h"
+#include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
 namespace {
 
+using testing::StartsWith;
 using namespace std::chrono_literals;
 
 // ---- outcomes in words; what differs from one call to the next is left out
@@ -78,6 +84,8 @@ struct Subject {
   Client& client;
   std::optional<test::Form> form;  // none: the blocking form
   std::string key;                 // holds "1" where that is possible
+  Timeout timeout{};               // of the call
+  Stop stop{};                     // likewise
   AsyncClient async = client.async();
   Locker locker{client};
   List list{client, key + "list"};
@@ -86,6 +94,14 @@ struct Subject {
   std::string end(const Blocking& blocking, const Asynchronous& asynchronous) const {
     return form ? said(test::outcome_of(*form, asynchronous())) : said(blocking());
   }
+  // Options with this time-out and this token. Const: `set` and `remove` take no temporary ones.
+  template <class Options>
+  const Options with(Options options = {}) const {  // NOLINT(readability-const-return-type)
+    if constexpr (requires { options.timeout; }) options.timeout = timeout;
+    options.stop = stop;
+    return options;
+  }
+  ListCallOptions in_list() const { return with<ListCallOptions>(); }
   std::vector<std::string_view> keys() const { return {key, "absent"}; }
   // Calls `function` with a held lock; without locks, returns the refusal.
   template <class Function>
@@ -107,71 +123,113 @@ std::string both(const Subject& s, Client& client, const Call& call) {
 }
 
 const std::vector<Operation> of_clients = {
-    {"get", [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.get(s.key); }); }},
+    {"get",
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.get(s.key, s.with<GetOptions>()); });
+     }},
     {"set",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.set(s.key, "v"); }); }},
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.set(s.key, "v", s.with<SetOptions>()); });
+     }},
     {"remove",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.remove(s.key); }); }},
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.remove(s.key, s.with<RemoveOptions>()); });
+     }},
     {"append",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.append(s.key, "v"); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.append(s.key, "v", s.with<EditOptions>()); });
+     }},
     {"prepend",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.prepend(s.key, "v"); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.prepend(s.key, "v", s.with<EditOptions>()); });
+     }},
     {"increment",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.increment(s.key, 3); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.increment(s.key, 3, s.with<CountOptions>()); });
+     }},
     {"decrement",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.decrement(s.key); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.decrement(s.key, 1, s.with<CountOptions>()); });
+     }},
     {"touch",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.touch(s.key); }); }},
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.touch(s.key, s.with<TouchOptions>()); });
+     }},
     {"get_and_touch",
      [](Subject& s) {
-       return both(s, s.client, [&](auto& c) { return c.get_and_touch(s.key, {.ttl = 1h}); });
+       return both(s, s.client, [&](auto& c) {
+         return c.get_and_touch(s.key, s.with(TouchOptions{.ttl = 1h}));
+       });
      }},
     {"get_and_set",
      [](Subject& s) {
-       return both(s, s.client, [&](auto& c) { return c.get_and_set(s.key, "v"); });
+       return both(s, s.client,
+                   [&](auto& c) { return c.get_and_set(s.key, "v", s.with<GetAndSetOptions>()); });
      }},
     {"get_or_compute",
      [](Subject& s) {
        const auto compute = [] { return std::string("made"); };
-       return both(s, s.client,
-                   [&](auto& c) { return c.get_or_compute(s.key + "absent", {}, compute); });
+       return both(s, s.client, [&](auto& c) {
+         return c.get_or_compute(s.key + "absent", s.with<ComputeOptions>(), compute);
+       });
      }},
     {"get_or_compute, later",
      [](Subject& s) {
        return s.end(
-           [&] { return s.client.get_or_compute(s.key + "new", {}, [] { return "made"; }); },
            [&] {
-             return s.async.get_or_compute(s.key + "new", {},
+             return s.client.get_or_compute(s.key + "new", s.with<ComputeOptions>(),
+                                            [] { return "made"; });
+           },
+           [&] {
+             return s.async.get_or_compute(s.key + "new", s.with<ComputeOptions>(),
                                            [](const ComputeDone& done) { done("made"); });
            });
      }},
     {"execute",
      [](Subject& s) {
-       return both(s, s.client, [&](auto& c) { return c.execute({"STRLEN", s.key}); });
+       return both(s, s.client,
+                   [&](auto& c) { return c.execute({"STRLEN", s.key}, s.with<CommandOptions>()); });
      }},
     {"get_many",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.get_many(s.keys()); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.get_many(s.keys(), s.with<BatchOptions>()); });
+     }},
     {"set_many",
      [](Subject& s) {
        const std::string second = s.key + "b";
        const std::vector<SetItem> items{{s.key, "v"}, {second, "w"}};
-       return both(s, s.client, [&](auto& c) { return c.set_many(items); });
+       return both(s, s.client,
+                   [&](auto& c) { return c.set_many(items, s.with<BatchSetOptions>()); });
      }},
     {"remove_many",
      [](Subject& s) {
-       return both(s, s.client, [&](auto& c) { return c.remove_many(s.keys()); });
+       return both(s, s.client,
+                   [&](auto& c) { return c.remove_many(s.keys(), s.with<BatchOptions>()); });
      }},
     {"check_nodes",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.check_nodes(); }); }},
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.check_nodes(s.with<NodesOptions>()); });
+     }},
     {"server_stats",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.server_stats(); }); }},
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.server_stats({}, s.with<NodesOptions>()); });
+     }},
     {"server_versions",
-     [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.server_versions(); }); }},
+     [](Subject& s) {
+       return both(s, s.client, [&](auto& c) { return c.server_versions(s.with<NodesOptions>()); });
+     }},
     {"next",
      [](Subject& s) {
        auto watch = s.client.watch(s.key);
        if (!watch) return in_words(watch.error());
-       return s.end([&] { return watch->next(); }, [&] { return watch->async().next(); });
+       return s.end([&] { return watch->next(s.with<NextOptions>()); },
+                    [&] { return watch->async().next(s.with<NextOptions>()); });
      }},
 };
 
@@ -188,20 +246,35 @@ std::string of_guard(Subject& s, const Call& call) {
 
 const std::vector<Operation> of_locks = {
     {"try_lock",
-     [](Subject& s) { return of_locker(s, [&](auto&& l) { return l.try_lock(s.key + "l"); }); }},
+     [](Subject& s) {
+       return of_locker(
+           s, [&](auto&& l) { return l.try_lock(s.key + "l", s.with<TryLockOptions>()); });
+     }},
     {"lock",
-     [](Subject& s) { return of_locker(s, [&](auto&& l) { return l.lock(s.key + "l"); }); }},
+     [](Subject& s) {
+       return of_locker(s, [&](auto&& l) { return l.lock(s.key + "l", s.with<LockOptions>()); });
+     }},
     {"read",
-     [](Subject& s) { return of_guard(s, [&](auto&& g) { return g.read("{" + s.key + "}k"); }); }},
+     [](Subject& s) {
+       return of_guard(
+           s, [&](auto&& g) { return g.read("{" + s.key + "}k", s.with<FencedReadOptions>()); });
+     }},
     {"write",
      [](Subject& s) {
-       return of_guard(s, [&](auto&& g) { return g.write("{" + s.key + "}k", "v"); });
+       return of_guard(s, [&](auto&& g) {
+         return g.write("{" + s.key + "}k", "v", s.with<FencedWriteOptions>());
+       });
      }},
     {"remove of a guard",
      [](Subject& s) {
-       return of_guard(s, [&](auto&& g) { return g.remove("{" + s.key + "}k"); });
+       return of_guard(s, [&](auto&& g) {
+         return g.remove("{" + s.key + "}k", s.with<FencedRemoveOptions>());
+       });
      }},
-    {"release", [](Subject& s) { return of_guard(s, [](auto&& g) { return g.release(); }); }},
+    {"release",
+     [](Subject& s) {
+       return of_guard(s, [&](auto&& g) { return g.release(s.with<ReleaseOptions>()); });
+     }},
 };
 
 template <class Call>
@@ -211,30 +284,44 @@ std::string of_list(Subject& s, const Call& call) {
 }
 
 const std::vector<Operation> of_lists = {
-    {"push", [](Subject& s) { return of_list(s, [](auto&& l) { return l.push("v"); }); }},
+    {"push",
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.push("v", s.in_list()); }); }},
     {"push_many",
      [](Subject& s) {
        const std::vector<std::string_view> values{"a", "b"};
-       return of_list(s, [&](auto&& l) { return l.push_many(values); });
+       return of_list(s, [&](auto&& l) { return l.push_many(values, s.in_list()); });
      }},
-    {"insert", [](Subject& s) { return of_list(s, [](auto&& l) { return l.insert(0, "v"); }); }},
-    {"update", [](Subject& s) { return of_list(s, [](auto&& l) { return l.update(0, "v"); }); }},
+    {"insert",
+     [](Subject& s) {
+       return of_list(s, [&](auto&& l) { return l.insert(0, "v", s.in_list()); });
+     }},
+    {"update",
+     [](Subject& s) {
+       return of_list(s, [&](auto&& l) { return l.update(0, "v", s.in_list()); });
+     }},
     {"remove of a list",
-     [](Subject& s) { return of_list(s, [](auto&& l) { return l.remove(0); }); }},
-    {"clear", [](Subject& s) { return of_list(s, [](auto&& l) { return l.clear(); }); }},
-    {"range", [](Subject& s) { return of_list(s, [](auto&& l) { return l.range(0, -1); }); }},
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.remove(0, s.in_list()); }); }},
+    {"clear",
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.clear(s.in_list()); }); }},
+    {"range",
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.range(0, -1, s.in_list()); }); }},
     {"range_with_holes",
-     [](Subject& s) { return of_list(s, [](auto&& l) { return l.range_with_holes(0, -1); }); }},
-    {"drop_holes", [](Subject& s) { return of_list(s, [](auto&& l) { return l.drop_holes(); }); }},
-    {"length", [](Subject& s) { return of_list(s, [](auto&& l) { return l.length(); }); }},
+     [](Subject& s) {
+       return of_list(s, [&](auto&& l) { return l.range_with_holes(0, -1, s.in_list()); });
+     }},
+    {"drop_holes",
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.drop_holes(s.in_list()); }); }},
+    {"length",
+     [](Subject& s) { return of_list(s, [&](auto&& l) { return l.length(s.in_list()); }); }},
 };
 
 class EveryCall : public test::OnEndpoint {
  protected:
-  std::string end(const Operation& operation, std::optional<test::Form> form) {
+  std::string end(const Operation& operation, std::optional<test::Form> form,
+                  const Timeout& timeout = {}, Stop stop = {}) {
     const std::string key = "every" + std::to_string(++calls_);
     EXPECT_TRUE(client->set(key, "1"));
-    Subject subject{*client, form, key};
+    Subject subject{*client, form, key, timeout, stop};
     return operation.call(subject);
   }
   // Checks that each way ends as the blocking form does.
@@ -246,8 +333,20 @@ class EveryCall : public test::OnEndpoint {
       }
     }
   }
+  // Checks how each way ends with these options, where the endpoint has the operation.
+  void expect_end(std::string_view expected, const Timeout& timeout, Stop stop) {
+    for (const auto* operations : {&of_clients, &of_locks, &of_lists}) {
+      for (const Operation& operation : *operations) {
+        if (end(operation, std::nullopt).starts_with("unsupported")) continue;
+        if (timeout && operation.name == std::string_view("next")) continue;  // has none
+        EXPECT_THAT(end(operation, std::nullopt, timeout, stop), StartsWith(expected))
+            << operation.name;
+        EXPECT_THAT(end(operation, test::Form::future, timeout, stop), StartsWith(expected))
+            << operation.name;
+      }
+    }
+  }
 
- private:
   int calls_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(On, EveryCall, testing::ValuesIn(test::all_factories()),
@@ -256,6 +355,87 @@ INSTANTIATE_TEST_SUITE_P(On, EveryCall, testing::ValuesIn(test::all_factories())
 TEST_P(EveryCall, OfAClientEndsAsTheBlockingForm) { compare(of_clients); }
 TEST_P(EveryCall, OfLocksEndsAsTheBlockingForm) { compare(of_locks); }
 TEST_P(EveryCall, OfListsEndsAsTheBlockingForm) { compare(of_lists); }
+
+TEST_P(EveryCall, EndsAtOnceWithAStoppedToken) {
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token token = source.get_token();
+  expect_end("not sent, cancelled", {}, &token);
+}
+
+TEST_P(EveryCall, RefusesATimeoutOutOfRange) { expect_end("invalid, bad argument", -1ns, {}); }
+
+// A session refuses it too, but only once there is a connection. The token shows that none was
+// waited for: a call looks at it after its arguments.
+TEST_P(EveryCall, RefusesAnEmptyKeyAtOnce) {
+  const std::set<std::string_view> of_other_keys{
+      "get_or_compute", "get_or_compute, later", "execute",      "get_many",        "set_many",
+      "remove_many",    "check_nodes",           "server_stats", "server_versions", "next"};
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token token = source.get_token();
+  for (const Operation& operation : of_clients) {
+    if (of_other_keys.contains(operation.name)) continue;
+    for (const std::optional<test::Form> form :
+         {std::optional<test::Form>(), {test::Form::future}}) {
+      Subject subject{*client, form, "", {}, &token};
+      EXPECT_EQ(operation.call(subject), "invalid, bad argument") << operation.name;
+    }
+  }
+}
+
+// The parents of the requests that a client has made. Calls get a new one with each begin().
+class Parents {
+ public:
+  using Parent = std::shared_ptr<void>;
+
+  ClientOptions options() {
+    ClientOptions options;
+    options.observer.parent = [this] {
+      const std::scoped_lock lock(mutex_);
+      return present_;
+    };
+    options.observer.ended = [this](const RequestEvent& event, std::uint64_t) {
+      const std::scoped_lock lock(mutex_);
+      seen_.insert(event.parent);
+    };
+    return options;
+  }
+  Parent begin() {
+    const std::scoped_lock lock(mutex_);
+    return present_ = std::make_shared<int>();
+  }
+  bool seen(const Parent& parent) {
+    const std::scoped_lock lock(mutex_);
+    return seen_.contains(parent);
+  }
+
+ private:
+  std::mutex mutex_;
+  Parent present_;
+  std::set<Parent> seen_;
+};
+
+TEST_P(EveryCall, IsTheParentOfItsRequestsForAnObserver) {
+  const std::set<std::string_view> without{"next", "check_nodes", "server_stats",
+                                           "server_versions"};
+  Parents parents;
+  Client observed = test::open(endpoint->uri(), parents.options());
+  for (const Operation& operation : of_clients) {
+    if (end(operation, std::nullopt).starts_with("unsupported")) continue;
+    for (const std::optional<test::Form> form :
+         {std::optional<test::Form>(), {test::Form::future}}) {
+      const std::string key = "parent" + std::to_string(++calls_);
+      const Parents::Parent own = parents.begin();
+      Subject subject{observed, form, key};
+      operation.call(subject);
+      const Parents::Parent last = parents.begin();
+      observed.get(key).value();
+      test::wait_for_condition("the end of the last request", [&] { return parents.seen(last); });
+      EXPECT_EQ(parents.seen(own), !without.contains(operation.name)) << operation.name;
+    }
+  }
+}
 
 TEST_P(EveryCall, EndsInEveryWayAlsoAfterItsClient) {
   for (const test::Form form : test::all_ways) {

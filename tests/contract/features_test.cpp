@@ -58,6 +58,7 @@ TEST(Features, EveryOneHasANameOfItsOwn) {
   for (const Feature feature : all_features) ++names[to_string(feature)];
   EXPECT_EQ(names.size(), std::size(all_features));
   EXPECT_FALSE(names.contains("unknown"));
+  EXPECT_EQ(to_string(static_cast<Feature>(all_features.size())), "unknown") << "not the last";
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST_P(GetAndSet, AWriteWhoseReplyIsAboveTheLimitIsSaidToBeOne) {
   ASSERT_FALSE(former);
   EXPECT_EQ(former.error().outcome, Outcome::unknown);
   EXPECT_EQ(former.error().reason, Reason::too_large);
-  EXPECT_EQ(former.error().text, "the value was stored; the previous value is above value_limit");
+  EXPECT_EQ(former.error().text, "the key was changed; its previous value is above value_limit");
   EXPECT_EQ(in_words(small.get_and_set("key", "c")), "b") << "its connection goes on";
 }
 

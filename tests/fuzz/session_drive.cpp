@@ -13,9 +13,6 @@ using protocol::Verb;
 
 namespace {
 
-constexpr unsigned verbs = static_cast<unsigned>(Verb::stats) + 1;
-static_assert(verbs == 18);
-
 // The sizes that a script can name: each one up to 199, then steps of 64.
 std::size_t size_of(std::uint8_t argument) {
   if (argument == SessionDrive::all) return static_cast<std::size_t>(-1);

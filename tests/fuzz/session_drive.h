@@ -37,6 +37,8 @@ class SessionDrive {
     renew
   };
   static constexpr std::uint8_t all = 255;  // an argument of feed and take_output
+  // Every verb but `command`. An argument of submit is a verb plus this many times its variant.
+  static constexpr unsigned verbs = protocol::verb_count - 1;
 
   // A request's borrowed memory, allocated separately and freed with the request.
   struct Request {
@@ -116,7 +118,7 @@ class Script {
 
   Script& feed(std::uint8_t size = SessionDrive::all) { return add(Action::feed, size); }
   Script& submit(protocol::Verb verb, unsigned variant = 0) {
-    return add(Action::submit, static_cast<unsigned>(verb) + 18 * variant);
+    return add(Action::submit, static_cast<unsigned>(verb) + SessionDrive::verbs * variant);
   }
   Script& take_output(std::uint8_t size = SessionDrive::all) {
     return add(Action::take_output, size);

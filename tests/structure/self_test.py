@@ -12,11 +12,11 @@ sys.dont_write_bytecode = True
 import check  # noqa: E402
 import batches  # noqa: E402
 import classes  # noqa: E402
-import forms  # noqa: E402
 import rules  # noqa: E402
 import source  # noqa: E402
 import words  # noqa: E402
-from phrases_self_test import Phrases  # noqa: E402, F401 (main() runs it)
+from forms_self_test import Forms  # noqa: E402, F401 (main() runs it)
+from phrases_self_test import Phrases  # noqa: E402, F401
 from thread_safety_self_test import ThreadSafety  # noqa: E402, F401
 
 
@@ -153,31 +153,6 @@ class Commands(unittest.TestCase):
                                  ("CommandRow getset_command();\nrows{getset_command()};\n", 1)):
             files = [row, source.File(rules.COMMAND_LIST, listed)]
             self.assertEqual(len(list(rules.listed_commands(files))), problems, listed)
-
-
-class Forms(unittest.TestCase):
-    BLOCKING = ("class SHEAF_API List {\n public:\n  Result<bool> push(std::string_view value,\n"
-                "                    const ListCallOptions& options = {});\n};\n")
-    CALL = ("class SHEAF_API AsyncList {\n public:\n  Call<Result<bool>> push(std::string_view v,\n"
-            "      const ListCallOptions& options = {}) const;\n};\n")
-    ROW = "const auto row = [](auto&& l) { return l.push(1); };\n"
-
-    def check(self, blocking, call, row):
-        return list(forms.forms([source.File("include/sheaf/list.h", blocking),
-                                 source.File("include/sheaf/async.h", call),
-                                 source.File(forms.TESTED, row)]))
-
-    def test_each_has_an_asynchronous_form_and_a_row(self):
-        self.assertEqual(self.check(self.BLOCKING, self.CALL, self.ROW), [])
-        self.assertEqual(self.check(self.BLOCKING, "class SHEAF_API AsyncList {\n};\n", self.ROW),
-                         ["include/sheaf/list.h:3: List::push has no asynchronous form"])
-        self.assertEqual(self.check(self.BLOCKING, self.CALL, ""),
-                         ["include/sheaf/async.h:3: %s has no row of AsyncList::push"
-                          % forms.TESTED])
-
-    def test_a_default_in_braces_hides_none(self):
-        hidden = self.BLOCKING.replace("value,", "value = {},")
-        self.assertTrue(self.check(hidden, "class SHEAF_API AsyncList {\n};\n", self.ROW))
 
 
 class Pure(unittest.TestCase):

@@ -43,7 +43,7 @@ enum class Question : std::uint8_t {
   touch,           // PEXPIRE: 1, or 0
   touch_by_value,  // GETEX, whose value is not needed
   store,           // SET: OK; also null, if it has a condition
-  exchange,        // SET with GET: the former value, a text, or null
+  exchange,        // SET with GET and the like: the value that the key had, a text, or null
   remove,          // DEL: 1, or 0
   probe,           // PING: PONG
   version,         // the same; the handshake has learned the version
