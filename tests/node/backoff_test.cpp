@@ -64,6 +64,18 @@ TEST(Backoff, AStableConnectionShrinksItWhenItEnds) {
   EXPECT_EQ(backoff.span(), 100ms);
 }
 
+TEST(Backoff, TheFailuresAfterTheEndOfAStableConnectionMakeItGrowAgain) {
+  Random random(6);
+  Backoff backoff;
+  backoff.on_ready(at(0s));
+  Nanos now = 20s;
+  for (int i = 0; i < 10; ++i) {
+    backoff.on_failed(at(now), random);
+    now += 1s;
+  }
+  EXPECT_EQ(backoff.span(), 5s);
+}
+
 TEST(Backoff, ResetForgetsTheFailures) {
   Random random(5);
   Backoff backoff;

@@ -132,6 +132,16 @@ TEST_F(HealthTest, ShortDeadlinesCountOnlyOnceTheSilenceHasLasted) {
   EXPECT_EQ(health.state(), NodeHealth::down);
 }
 
+TEST_F(HealthTest, AnAnswerEndsTheSilenceThatShortDeadlinesHaveToLast) {
+  bring_up();
+  health.on_timeout(1s, 0ms, false, at(1s + 10ms));
+  health.on_answer(at(1s + 20ms));
+  for (Nanos now = 60s; now - 60s < 240ms; now += 10ms) {
+    health.on_timeout(now, 0ms, false, at(now + 10ms));
+  }
+  EXPECT_EQ(health.state(), NodeHealth::up);
+}
+
 TEST_F(HealthTest, AFailedExtraConnectionDoesNotCountWhileTheNodeAnswers) {
   bring_up();
   health.on_answer(at(1s + 1ms));

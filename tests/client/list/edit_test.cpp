@@ -217,6 +217,20 @@ TEST(ListEdit, PushesFillTheLastSegmentAndThenBeginNewOnes) {
   EXPECT_EQ(counts, (std::vector<unsigned>{256, 256, 256, 33}));
 }
 
+TEST(ListEdit, PushesNeitherReadNorReplaceALastSegmentThatIsFull) {
+  Model model;
+  Edit push;
+  push.values.assign(segment_limit, "x");
+  model.apply({push});
+  ASSERT_EQ(model.head.segments.size(), 1u);
+  const Id full = model.head.segments[0].id;
+  const Edit* const more[] = {&push};
+  EXPECT_FALSE(needed_segment(model.head, more, model.options).has_value());
+  model.apply({push});
+  ASSERT_EQ(model.head.segments.size(), 2u);
+  EXPECT_EQ(model.head.segments[0].id, full);
+}
+
 TEST(ListEdit, SinglePushesStandInTheTailAndGoIntoASegmentTogether) {
   Model model;
   for (int i = 0; i < 32; ++i) {

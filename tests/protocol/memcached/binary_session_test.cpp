@@ -347,6 +347,7 @@ TEST(BinaryReplies, OneStatusForEachOutcome) {
       {swap, Opcode::set, key_not_found, Status::absent},
       {append, Opcode::append, success, Status::done},
       {append, Opcode::append, not_stored, Status::not_stored},
+      {append, Opcode::append, key_not_found, Status::not_stored},
       {remove, Opcode::remove, success, Status::done},
       {remove, Opcode::remove, key_not_found, Status::absent},
       {remove_if, Opcode::remove, key_exists, Status::not_stored},

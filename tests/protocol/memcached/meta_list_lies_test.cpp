@@ -237,6 +237,16 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
   expect_nobody_knows(keys, {get("a")}, "EN O2\r\nEND\r\n" + endless);
 }
 
+// The keys found after it do not make up for it.
+TEST_F(MetaList, AKeyThatIsMissingBeforeOthersThatAreFoundMakesAnEndNobodysToo) {
+  keys.assign(key_names.begin(), key_names.end());
+  std::string listed;
+  for (const char* key : {"k3", "k4", "k5", "k6", "k7"}) {
+    listed += "VALUE " + std::string(key) + " 0 1 1\r\nv\r\n";
+  }
+  expect_nobody_knows(keys, {get("a")}, "EN O2\r\n" + listed + "END\r\nEN O4\r\n", 5);
+}
+
 // An answer without lines looks like the end of a list.
 TEST_F(MetaList, StatisticsAreNoEndOfAList) {
   keys.assign(key_names.begin(), key_names.end());

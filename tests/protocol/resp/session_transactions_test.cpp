@@ -102,6 +102,16 @@ TEST_F(RespTransactions, IfSomebodyHasWrittenTheTransactionBeginsAgain) {
   EXPECT_EQ(garnet.next().status, Status::not_stored);
 }
 
+TEST_F(RespTransactions, AfterATransactionThatWasAbortedNothingOfTheChangeHasBeenSent) {
+  const Ticket ticket = garnet.submit(swap);
+  garnet.sent();
+  garnet.feed(opened_on_old);
+  garnet.sent();
+  garnet.feed("+QUEUED\r\n*-1\r\n");
+  EXPECT_EQ(garnet.sent(), "WATCH k; GET k; MULTI");
+  EXPECT_EQ(garnet.session.cancel(ticket, garnet.now()), Sent::no);
+}
+
 // EXEC ends all watches of the connection, so a second transaction would have watched in vain.
 TEST_F(RespTransactions, TransactionsOfAConnectionComeOneAfterAnother) {
   garnet.submit(swap);

@@ -56,6 +56,7 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
   bool ready = false;                                              // CONNACK with success
   bool closed = false;                                             // by the other side
   bool reading = true;                                             // false: no space for what comes
+  bool blocked = false;                                            // until on_writable()
   std::string failed;                                              // why the dial failed
   std::map<std::string, std::vector<std::string>> replies;         // payloads by correlation data
   std::vector<std::pair<std::string, std::string>> notifications;  // topic, payload
@@ -97,6 +98,7 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
   }
   void on_writable(Now) override {
     on_event();
+    blocked = false;
     flush();
   }
   void on_closed(int, Now) override {
@@ -123,9 +125,10 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
     }
   }
   void flush() {
-    if (stream_ == nullptr || out_.empty()) return;
+    if (stream_ == nullptr || out_.empty() || blocked) return;
     const Bytes parts[] = {as_bytes(out_)};
     out_.erase(0, stream_->write(parts));
+    blocked = !out_.empty();
   }
 
   std::string id_;

@@ -1,0 +1,64 @@
+#include "node/client_node.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "tests/node/fake_sockets.h"
+#include "tests/support/event_logs.h"
+
+namespace sheaf::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A node whose connection belongs to a test, in virtual time.
+class ClientNodeTest : public testing::Test, private NodeOwner, private socket::RequestSink {
+ protected:
+  ClientNodeTest() {
+    NodeOwner& owner = *this;
+    node.emplace(NodeOptions{}, NodeParts{loop, network, network, events}, owner, Random(1).fork());
+    network.accept();
+  }
+  ~ClientNodeTest() override {
+    node->shut_down(loop.now());
+    loop.settle();
+  }
+  Request& start() {
+    Request& request = requests.emplace_back();
+    request.operation.key = "key";
+    request.operation.deadline = loop.now().mono + 1s;
+    request.sink = this;
+    node->start(request, loop.now());
+    return request;
+  }
+
+  FakeLoop loop;
+  FakeNetwork network{loop};
+  test::NoEvents events;
+  std::deque<Request> requests;
+  std::optional<ClientNode> node;
+
+ private:
+  void on_done(socket::Request&, const socket::Completion&) override {}
+  void on_request_done(Request&) override {}
+  bool reroute(Request&, Now) override { return false; }
+  void on_connection_ended(std::uint64_t, Now) override {}
+};
+
+TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) {
+  for (const bool silent : {false, true}) {
+    std::vector<Request*> asked;
+    for (int i = 0; i < 3; ++i) asked.push_back(&start());
+    loop.pass(500ms);
+    if (!silent) network.session().stream->on_read(1, loop.now());
+    loop.pass(500ms);
+    for (Request* const request : asked) node->expire(*request, false, loop.now());
+    ASSERT_EQ(node->stats().health, silent ? NodeHealth::down : NodeHealth::up);
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::node
