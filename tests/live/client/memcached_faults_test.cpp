@@ -4,6 +4,7 @@
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/live/client/memcached_fleet.h"
+#include "tests/support/extent.h"
 #include "tests/support/sanitized.h"
 
 namespace sheaf {
@@ -13,10 +14,13 @@ using namespace std::chrono_literals;
 using test::Fleet;
 using test::FleetLoad;
 using Duration = Fleet::Clock::duration;
+using test::slowness;
 using testing::Test;
 
-constexpr int outages = 3;
-using test::slowness;
+// How often a server leaves and returns in a test.
+int outages(int usual = 3) {
+  return static_cast<int>(test::extent_of(static_cast<std::uint64_t>(usual)));
+}
 
 // By design 1.2 s and 1 s; the rest is for a busy machine. Tests in virtual time check the design
 // itself.
@@ -70,7 +74,7 @@ TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
     server.restart();
   };
   std::vector<Duration> times;
-  for (int i = 0; i < outages; ++i) {
+  for (int i = 0; i < outages(); ++i) {
     times.push_back(outage(fleet, load, 3, [&] { server.kill(); }, restart));
   }
   load.wait_for(500);
@@ -84,7 +88,7 @@ TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
   test::MemcachedProcess& server = fleet.servers[5].to_break();
   FleetLoad load(fleet, 5, false);
   std::vector<Duration> times;
-  for (int i = 0; i < outages; ++i) {
+  for (int i = 0; i < outages(); ++i) {
     times.push_back(outage(fleet, load, 5, [&] { server.stop(); }, [&] { server.resume(); }));
   }
   load.wait_for(500);
@@ -123,7 +127,7 @@ TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKil
     times.push_back(fleet.time_to_success(0));
     load.wait_for(500);
   };
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < outages(2); ++i) {
     leave_and_return([&] { server.stop(); }, [&] { server.resume(); });
     leave_and_return([&] { server.kill(); }, [&] { server.restart(); });
   }
@@ -134,7 +138,7 @@ TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKil
 TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
   Fleet fleet(8, "", 2);
   std::vector<Duration> times;
-  for (int i = 0; i < outages; ++i) {
+  for (int i = 0; i < outages(); ++i) {
     fleet.client.reset();
     std::vector<Client> all = test::crowd(fleet.node(2));
     fleet.open_client();
@@ -199,7 +203,7 @@ void expect_back_at_owner(Fleet& fleet, unsigned index) {
 TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndReturnToIt) {
   Fleet fleet(3, "?failover=rehash");
   std::vector<Duration> times;
-  for (int i = 0; i < outages; ++i) {
+  for (int i = 0; i < outages(); ++i) {
     fleet.servers[1].to_break().kill();
     const auto start = Fleet::Clock::now();
     while (fleet.set_all() > 0) {

@@ -38,10 +38,10 @@ class RedisRights : public testing::Test {
     return test::open("redis://app:word@127.0.0.1:" + std::to_string(server->port()) +
                       "?routing=ring&pool_max=1" + more);
   }
-  // The user again has the rights that the options give, so that the server can be lent again.
+  // Makes the user again, as the options say, so that the server can be lent again.
   ~RedisRights() override {
-    EXPECT_EQ(admin.text({"ACL", "SETUSER", "app", "reset", "on", ">word", "~*", "+@all", "-eval"}),
-              "+OK");
+    EXPECT_EQ(admin.text({"ACL", "DELUSER", "app"}), "1");
+    EXPECT_EQ(admin.text({"ACL", "SETUSER", "app", "on", ">word", "~*", "+@all", "-eval"}), "+OK");
   }
   // Changes what the user may do from now on: "-multi".
   void allow(const std::string& right) {
