@@ -19,7 +19,9 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
  protected:
   ClientNodeTest() {
     NodeOwner& owner = *this;
-    node.emplace(NodeOptions{}, NodeParts{loop, network, network, events}, owner, Random(1).fork());
+    NodeOptions options;
+    options.max_in_flight = 8;
+    node.emplace(options, NodeParts{loop, network, network, events}, owner, Random(1).fork());
     network.accept();
   }
   ~ClientNodeTest() override {
@@ -33,6 +35,26 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
     request.sink = this;
     node->start(request, loop.now());
     return request;
+  }
+
+  // Takes the node down and answers its probes until its pool has a connection again.
+  void fail_and_recover() {
+    network.session().end(Reason::connection_lost, "cut");
+    network.deliver(network.session());
+    while (network.dialing() == 0) loop.pass(10ms);
+    network.refuse();
+    ASSERT_EQ(node->stats().health, NodeHealth::down);
+    while (node->stats().health == NodeHealth::down) {
+      if (network.dialing() > 0) network.accept();
+      if (network.sessions() > 0 && network.session().in_flight() > 0) {
+        network.session().answer();
+        network.deliver(network.session());
+      } else {
+        loop.pass(10ms);
+      }
+    }
+    while (network.dialing() == 0) loop.pass(1ms);
+    network.accept();
   }
 
   FakeLoop loop;
@@ -58,6 +80,18 @@ TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) 
     for (Request* const request : asked) node->expire(*request, false, loop.now());
     ASSERT_EQ(node->stats().health, silent ? NodeHealth::down : NodeHealth::up);
   }
+}
+
+TEST_F(ClientNodeTest, TheGrowingWindowOfItsReturnLetsWaitingRequestsOutAlsoIfNothingIsAnswered) {
+  fail_and_recover();
+  FakeSession& session = network.session(network.sessions() - 1);
+  for (int i = 0; i < 8; ++i) start();
+  EXPECT_LT(session.keys.size(), 8u);
+  loop.pass(1s);
+  EXPECT_GE(session.keys.size(), 3u);
+  EXPECT_LT(session.keys.size(), 8u);
+  loop.pass(1s);
+  EXPECT_EQ(session.keys.size(), 8u);
 }
 
 }  // namespace

@@ -107,6 +107,24 @@ TEST_F(ListReader, WhatWasReadOnTheSameConnectionIsNotReadAgain) {
   wire.wants_nothing();
 }
 
+// Each head that names something missing may have been overtaken by the next one.
+TEST_F(ListReader, WhatIsMissingIsAnErrorOnlyIfTheHeadStillNamesIt) {
+  read_head();
+  read_segment({1, 2});
+  Head head;
+  head.revision = 1;
+  head.next = 9;
+  for (const std::vector<SegmentRef>& table : {std::vector<SegmentRef>{{5, 2}}, {}}) {
+    wire.answer(wire.wants(Verb::get, keys.item(1)), Status::absent);
+    ++head.revision;
+    head.segments = table;
+    head.tail = {8};
+    wire.answer(wire.wants(Verb::get, keys.head()), Status::done, "v", encode_head(head));
+  }
+  read_item(8, "c");
+  EXPECT_EQ(items(), std::vector<std::string>{"c"});
+}
+
 TEST_F(ListReader, AnEmptyItemIsAnItem) {
   read_head();
   read_segment({1, 2});

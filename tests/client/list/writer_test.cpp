@@ -35,6 +35,24 @@ class ListWriter : public testing::Test {
                 connection);
     wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v", {}, connection);
   }
+  // A push loses its connection, begins again at once, and is committed.
+  void commit_after_a_loss() {
+    EditRequest push;
+    add(push, {Edit::Kind::push, 0, {"x"}});
+    ++latest;
+    open({}, latest);
+    calls::Command item;
+    ASSERT_TRUE(writer.poll_command(item));
+    wire.fail(item, Outcome::unknown, Reason::connection_lost);
+    wire.wants(Verb::remove, keys.lock());
+    ++latest;
+    open({}, latest);
+    ASSERT_TRUE(writer.poll_command(item));
+    wire.answer(item, Status::done, "v", {}, latest);
+    wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v", {}, latest);
+    ASSERT_EQ(writer.poll_ended(), &push);
+    EXPECT_TRUE(push.outcome->has_value());
+  }
   void expect_expired(const EditRequest& request) {
     ASSERT_EQ(writer.poll_ended(), &request);
     ASSERT_FALSE(request.outcome->has_value());
@@ -51,6 +69,7 @@ class ListWriter : public testing::Test {
       keys, std::make_unique<StoreRegister>(keys, StoreRegisterOptions{}, Seed{}), {}, Seed{}};
   Wire<Writer> wire{writer};
   Now& now = wire.now;
+  std::uint64_t latest = 7;  // connection
 };
 
 Head one_segment() {
@@ -133,6 +152,13 @@ TEST_F(ListWriter, AnEditThatFoundNothingInAnOldHeadBeginsAgain) {
   EXPECT_EQ(writer.poll_ended(), nullptr);
   wire.wants(Verb::remove, keys.lock());
   ask_for_lock();
+}
+
+// A writer that loses twice in a row makes room for others; a commit in between ends the row.
+TEST_F(ListWriter, TheFirstLossAfterACommitIsTriedAgainAtOnce) {
+  commit_after_a_loss();
+  wire.wants(Verb::remove, keys.lock());
+  commit_after_a_loss();
 }
 
 // One of two edits in progress expires: the other begins again with its own lock.

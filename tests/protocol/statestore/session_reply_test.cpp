@@ -424,6 +424,17 @@ TEST(StoreSessionAck, LeavesAloneWhenNoRequestFollows) {
   EXPECT_EQ(wire.take(), puback(1));
 }
 
+TEST(StoreSessionAck, OfSeveralTheFirstDecidesWhenTheyLeave) {
+  Wire wire;
+  wire.handshake();
+  const Deadline first = wire.elapsed;
+  for (const auto after : {0ms, 10ms, 9ms}) {
+    wire.elapsed += after;
+    wire.feed(reply_bytes("0123456789abcdef", {"+OK\r\n"}));
+    EXPECT_EQ(wire.session.poll_deadline(), first + 20ms);
+  }
+}
+
 TEST(StoreSessionAck, LeavesAtOnceWhileOtherRepliesAreAwaited) {
   Wire wire;
   wire.handshake();

@@ -143,6 +143,25 @@ TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
   ::close(server);
 }
 
+// It would be told in every turn that it may.
+TEST_P(UvStreamTest, OnceItMayWriteAgainTheLoopSleeps) {
+  const std::string much(32 << 20, 'x');
+  const Bytes part[] = {as_bytes(much)};
+  std::size_t left = peer.stream->write(part);
+  ASSERT_LT(left, much.size());
+  std::string sink(1 << 20, 0);
+  turn_until([&] {
+    const ssize_t got = recv(server, sink.data(), std::min(sink.size(), left), MSG_DONTWAIT);
+    if (got > 0) left -= static_cast<std::size_t>(got);
+    return peer.writable;
+  });
+  const Deadline end = read_monotonic() + 50ms;
+  int turns = 0;
+  for (; read_monotonic() < end; ++turns) loop->turn(end);
+  EXPECT_LE(turns, 5);
+  ::close(server);
+}
+
 TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
   hear();
   ::close(server);

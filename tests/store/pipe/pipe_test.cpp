@@ -275,6 +275,18 @@ TEST(PipeLanes, TheTimerOfAClientThatLeavesIsTakenOver) {
   EXPECT_TRUE(heir.lane.run([&] { return onlooker.keys() == 0; }));
 }
 
+// Each lane's own clock is as old as its turn.
+TEST(PipeLanes, TheTimeOfAnEngineThatTheyShareNeverGoesBack) {
+  Lane lane;
+  PipeLane pipe(*lane.loop, engines_of("time"));
+  const Now now = lane.loop->now();
+  const Now later{now.mono + 1ms, now.wall};
+  for (const Now& own : {later, now}) {
+    const SharedEngine::Guard guard(*pipe.engine(0), pipe, own);
+    EXPECT_EQ(guard.now().mono, later.mono);
+  }
+}
+
 TEST(PipeLanes, PartsMayBeDestroyedInAnyOrder) {
   for (int order = 0; order < 6; ++order) {
     auto a = std::make_unique<Party>("a", "order");
