@@ -22,7 +22,10 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view request = "lru_crawler metadump all\r\n";
+// A walk by age misses an item that the server moves between its lists meanwhile. Only old servers,
+// which do not know the other walk, are asked for it.
+constexpr std::string_view by_hash = "lru_crawler metadump hash\r\n";
+constexpr std::string_view by_age = "lru_crawler metadump all\r\n";
 constexpr std::size_t chunk = 64 * 1024;
 constexpr std::size_t longest_line = 4 * 1024;  // an encoded key of up to 750 bytes, and numbers
 
@@ -120,6 +123,7 @@ std::expected<void, std::string> dump_keys(const NodeConfig& server, millisecond
   auto connected = is_path(server.host) ? connect_path(server, patience, connection)
                                         : connect_host(server, patience, connection);
   if (!connected) return connected;
+  std::string_view request = by_hash;
   if (!connection.send(request, patience)) return failure(server, std::strerror(errno));
   const auto enough = Clock::now() + patience;
   std::string text;
@@ -133,6 +137,9 @@ std::expected<void, std::string> dump_keys(const NodeConfig& server, millisecond
       if (read.kind == DumpLine::Kind::end) return {};
       if (read.kind == DumpLine::Kind::key) {
         if (!take(std::move(read.key))) return {};
+      } else if (request == by_hash && line.starts_with("BADCLASS ")) {
+        request = by_age;
+        if (!connection.send(request, patience)) return failure(server, std::strerror(errno));
       } else if (read.kind == DumpLine::Kind::busy && Clock::now() < enough) {
         ::poll(nullptr, 0, 50);
         if (!connection.send(request, patience)) return failure(server, std::strerror(errno));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Lists the keys of one memcached server, with `lru_crawler metadump all` (since 1.4.31). The list
-// is from one moment or a little later; an item written meanwhile may or may not be in it.
+// Lists the keys of one memcached server, with `lru_crawler metadump` (since 1.4.31). The list is
+// from one moment or a little later; an item written meanwhile may or may not be in it.
 //
 // Thread rule: one thread.
 

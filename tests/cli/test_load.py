@@ -9,8 +9,9 @@ from harness import DONE, sheaf
 from test_terminal import on_terminal
 
 
-class OnMemcached(harness.OnServers):
+class OnMemcached(harness.OnOwnServers):
     kind = "memcached"
+    count = 2
 
     def lines(self, *words):
         done = self.run_on("--json", *words)

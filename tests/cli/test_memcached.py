@@ -111,7 +111,7 @@ class Memcached(harness.OnServers):
         node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
         # By the hash table, because a walk by age skips items that the server moves meanwhile.
         dump = ask_memcached(node, b"lru_crawler metadump hash")
-        keys = [parse.unquote(line.split()[0][4:]) for line in map(bytes.decode, dump)]
+        keys = [parse.unquote(line.split()[0][4:]) for line in map(bytes.decode, dump[:-1])]
         return [key for key in keys if key.startswith("sheaf/list/{%s}/i" % list_name)]
 
     def test_a_list_loses_what_the_server_drops_and_says_so(self):

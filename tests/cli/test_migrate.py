@@ -3,6 +3,7 @@ interruptions. tests/live/migration tests what programs see meanwhile."""
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -311,3 +312,29 @@ class Migrate(harness.OnServers, harness.CaseWithFolder):
                 connection.close()
         self.assertEqual(process.returncode, FAILED)
         self.assertIn(b'it answered "HTTP/1.1 400 Bad Request"', err)
+
+    def test_servers_that_cannot_walk_their_table_are_asked_to_walk_by_age(self):
+        asked = []
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            words = self.words(new="memcached://127.0.0.1:%d" % listener.getsockname()[1],
+                               timeout="1s")
+            with subprocess.Popen(harness.program_words(*words), stderr=subprocess.PIPE) as process:
+                open_ones = [listener]
+                while process.poll() is None:
+                    for one in select.select(open_ones, [], [], 0.2)[0]:
+                        if one is listener:
+                            open_ones.append(listener.accept()[0])
+                            continue
+                        data = one.recv(4096)
+                        if b"metadump" in data:
+                            asked.append(data)
+                            one.sendall(b"BADCLASS invalid class id\r\n")
+                        elif not data:
+                            open_ones.remove(one)
+                            one.close()
+                _, err = process.communicate(timeout=harness.LONGEST)
+            for one in open_ones[1:]:
+                one.close()
+        self.assertEqual(asked, [b"lru_crawler metadump hash\r\n", b"lru_crawler metadump all\r\n"])
+        self.assertEqual(process.returncode, FAILED)
+        self.assertIn(b'it answered "BADCLASS invalid class id"', err)
