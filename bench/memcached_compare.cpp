@@ -8,7 +8,9 @@
 //                              lib-text-cas (its text protocol with versions, as sheaf's gets),
 //                              lib-noreply (sets without acknowledgement), sheaf-meta,
 //                              sheaf-binary; sheaf-meta-each (a client for each thread);
-//                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false)
+//                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false);
+//                              sheaf-meta-shared (batch_connections=0), sheaf-meta-pool (the same
+//                              with pool_max=8)
 //   --rounds N --milliseconds M  for one contestant, after each opening
 //   --openings N               how often all contestants are opened; it is luck which of its
 //                              threads a server gives to a connection, and where that runs
@@ -21,6 +23,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -93,6 +96,7 @@ struct SheafKind {
   MemcachedProtocol protocol = MemcachedProtocol::meta;
   bool spin = true;
   bool each = false;
+  std::optional<unsigned> pool = std::nullopt;  // pool_max, without bulk connections
 };
 
 Contestant open_sheaf(const std::string& name, const Data& data, const Job& job,
@@ -100,6 +104,10 @@ Contestant open_sheaf(const std::string& name, const Data& data, const Job& job,
   sheaf::ClusterConfig config = config_of(data);
   config.protocol = kind.protocol;
   config.spin = kind.spin;
+  if (kind.pool) {
+    config.batch_connections = 0;
+    config.pool_max = *kind.pool;
+  }
   return fleet_sheaf(data, job, name, config, kind.each);
 }
 
@@ -115,6 +123,8 @@ Contestant open_peer(const std::string& name, const Data& data, const Job& job) 
       {"sheaf-meta-each", {.each = true}},
       {"sheaf-meta-each-sleep", {.spin = false, .each = true}},
       {"sheaf-meta-sleep", {.spin = false}},
+      {"sheaf-meta-shared", {.pool = 1}},
+      {"sheaf-meta-pool", {.pool = 8}},
       {"sheaf-binary-sleep", {.protocol = MemcachedProtocol::binary, .spin = false}},
   };
   for (const auto& [known, kind] : kinds) {
