@@ -454,8 +454,8 @@ std::string RespCluster::end_of_atomic_migration(std::size_t from) {
 // Servers give up a failover that takes too long, and a primary does not vote twice on one shard
 // within two node timeouts. So the timeout is short meanwhile, and the replica is asked again.
 void RespCluster::fail_over(std::size_t replica, std::string_view how) {
-  Words command = {"CLUSTER", "FAILOVER"};
-  if (!how.empty()) command.emplace_back(how);
+  Words command{"CLUSTER", "FAILOVER", std::string(how)};
+  if (how.empty()) command.pop_back();
   send_node_timeout(short_node_timeout);
   expect_ok(replica, command);
   auto asked = std::chrono::steady_clock::now();
