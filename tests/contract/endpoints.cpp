@@ -22,16 +22,13 @@
 namespace sheaf::test {
 namespace {
 
-// For calls without a timeout: a busy machine may pause for a second.
-constexpr const char* patient = "&timeout=10s";
-
 // A name of its own, so that tests share no engine; a first client keeps the engines alive.
 class Embedded final : public Endpoint {
  public:
   explicit Embedded(const std::string& spelling) {
     static std::atomic<int> count = 0;
-    uri_ =
-        "embedded://3?name=contract" + std::to_string(count++) + "&spelling=" + spelling + patient;
+    uri_ = "embedded://3?name=contract" + std::to_string(count++) + "&spelling=" + spelling +
+           "&timeout=10s";
   }
   std::string uri() const override { return uri_; }
 
@@ -61,7 +58,7 @@ class Servers final : public Endpoint {
       if (uri.back() != '/') uri += ',';
       uri += "127.0.0.1:" + std::to_string(server->port());
     }
-    return uri + "?connect_timeout=5s" + kind_.query + patient;
+    return patient(uri + "?connect_timeout=5s" + kind_.query);
   }
 
  private:
@@ -78,8 +75,8 @@ class SharedCluster final : public Endpoint {
   }
   std::string uri() const override {
     // One that was not the first to be formed.
-    return "redis://127.0.0.1:" + std::to_string(cluster_.server(1).port()) +
-           "?connect_timeout=5s" + patient;
+    const std::string port = std::to_string(cluster_.server(1).port());
+    return patient("redis://127.0.0.1:" + port + "?connect_timeout=5s");
   }
 
  private:

@@ -36,7 +36,9 @@ class LogIns : public testing::TestWithParam<Way> {
   std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   // `user` is written as in a URI, with the "@".
   Client open_as(const std::string& user) const {
-    return test::open("memcached://" + user + address() + "?protocol=" + GetParam().protocol);
+    // The time for calls without one is also that for a server's first answer.
+    return test::open("memcached://" + user + address() +
+                      "?timeout=1s&protocol=" + GetParam().protocol);
   }
   // Expects that nothing was sent, that one sentence says why, and that it contains no password.
   void expect_refused(const std::string& user, Reason reason, std::string_view words) const {
