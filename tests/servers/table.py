@@ -62,7 +62,7 @@ SUITES = [
     ("memcached", "program", r"cli\.on_memcached$"),
     ("Mosquitto", "contract", r"contract\..*(/Brokers|WatchBroker)"),
     ("Mosquitto", "plugin", r"plugin\."),
-    ("Mosquitto", "durable", r"live\.Broker(Data|Kills)"),
+    ("Mosquitto", "durable", r"live\..*Broker(Data|Kills)\b"),
     ("Mosquitto", "rights", r"(live|live_tls)\..*Rights"),
     ("Mosquitto", "samples", r"(samples\.[A-Z]|deploy$)"),
     ("Mosquitto", "live", r"(live|live_tls)\..*(Broker|Tokens)"),
