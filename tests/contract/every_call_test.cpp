@@ -315,6 +315,8 @@ const std::vector<Operation> of_lists = {
      [](Subject& s) { return of_list(s, [&](auto&& l) { return l.length(s.in_list()); }); }},
 };
 
+const std::optional<test::Form> blocking_and_future[] = {std::nullopt, test::Form::future};
+
 class EveryCall : public test::OnEndpoint {
  protected:
   std::string end(const Operation& operation, std::optional<test::Form> form,
@@ -339,10 +341,9 @@ class EveryCall : public test::OnEndpoint {
       for (const Operation& operation : *operations) {
         if (end(operation, std::nullopt).starts_with("unsupported")) continue;
         if (timeout && operation.name == std::string_view("next")) continue;  // has none
-        EXPECT_THAT(end(operation, std::nullopt, timeout, stop), StartsWith(expected))
-            << operation.name;
-        EXPECT_THAT(end(operation, test::Form::future, timeout, stop), StartsWith(expected))
-            << operation.name;
+        for (const auto& form : blocking_and_future) {
+          EXPECT_THAT(end(operation, form, timeout, stop), StartsWith(expected)) << operation.name;
+        }
       }
     }
   }
@@ -376,8 +377,7 @@ TEST_P(EveryCall, RefusesAnEmptyKeyAtOnce) {
   const std::stop_token token = source.get_token();
   for (const Operation& operation : of_clients) {
     if (of_other_keys.contains(operation.name)) continue;
-    for (const std::optional<test::Form> form :
-         {std::optional<test::Form>(), {test::Form::future}}) {
+    for (const auto& form : blocking_and_future) {
       Subject subject{*client, form, "", {}, &token};
       EXPECT_EQ(operation.call(subject), "invalid, bad argument") << operation.name;
     }
@@ -423,8 +423,7 @@ TEST_P(EveryCall, IsTheParentOfItsRequestsForAnObserver) {
   Client observed = test::open(endpoint->uri(), parents.options());
   for (const Operation& operation : of_clients) {
     if (end(operation, std::nullopt).starts_with("unsupported")) continue;
-    for (const std::optional<test::Form> form :
-         {std::optional<test::Form>(), {test::Form::future}}) {
+    for (const auto& form : blocking_and_future) {
       const std::string key = "parent" + std::to_string(++calls_);
       const Parents::Parent own = parents.begin();
       Subject subject{observed, form, key};

@@ -192,11 +192,11 @@ TEST(ListEdit, RandomEditsDoWhatAVectorDoesForEverySeed) {
   }
 }
 
+Edit push_of(std::size_t items) { return {.values = std::vector<std::string>(items, "x")}; }
+
 TEST(ListEdit, ASegmentSplitsInHalvesAboveItsLimit) {
   Model model;
-  Edit push;
-  push.values.assign(segment_limit, "x");
-  model.apply({push});
+  model.apply({push_of(segment_limit)});
   ASSERT_EQ(model.head.segments.size(), 1u);
   model.apply({Edit{Edit::Kind::insert, 10, {"y"}}});
   ASSERT_EQ(model.head.segments.size(), 2u);
@@ -207,11 +207,7 @@ TEST(ListEdit, ASegmentSplitsInHalvesAboveItsLimit) {
 
 TEST(ListEdit, PushesFillTheLastSegmentAndThenBeginNewOnes) {
   Model model;
-  for (const int size : {100, 100, 601}) {
-    Edit push;
-    push.values.assign(static_cast<std::size_t>(size), "x");
-    model.apply({push});
-  }
+  for (const std::size_t size : {100u, 100u, 601u}) model.apply({push_of(size)});
   std::vector<unsigned> counts;
   for (const SegmentRef& ref : model.head.segments) counts.push_back(ref.count);
   EXPECT_EQ(counts, (std::vector<unsigned>{256, 256, 256, 33}));
@@ -219,8 +215,7 @@ TEST(ListEdit, PushesFillTheLastSegmentAndThenBeginNewOnes) {
 
 TEST(ListEdit, PushesNeitherReadNorReplaceALastSegmentThatIsFull) {
   Model model;
-  Edit push;
-  push.values.assign(segment_limit, "x");
+  const Edit push = push_of(segment_limit);
   model.apply({push});
   ASSERT_EQ(model.head.segments.size(), 1u);
   const Id full = model.head.segments[0].id;
@@ -265,9 +260,7 @@ TEST(ListEdit, AnEmptySegmentLeavesTheTable) {
 
 TEST(ListEdit, AClearedListKeepsItsTreesInTheGarbageUntilSomebodySawThemGone) {
   Model model;
-  Edit push;
-  push.values.assign(600, "x");
-  model.apply({push});
+  model.apply({push_of(600)});
   model.apply({Edit{Edit::Kind::clear, 0, {}}});
   EXPECT_EQ(model.head.length(), 0u);
   EXPECT_EQ(model.head.garbage.size(), 3u);
@@ -278,9 +271,7 @@ TEST(ListEdit, AClearedListKeepsItsTreesInTheGarbageUntilSomebodySawThemGone) {
 
 TEST(ListEdit, AClearNamesEverySegmentAndEveryItemOfTheTailAsGarbage) {
   Model model;
-  Edit push;
-  push.values.assign(600, "x");
-  model.apply({push});
+  model.apply({push_of(600)});
   for (int i = 0; i < 10; ++i) model.apply({Edit{Edit::Kind::push, 0, {"y"}}});
   std::vector<Garbage> all;
   for (const SegmentRef& segment : model.head.segments) {

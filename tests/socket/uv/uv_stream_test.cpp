@@ -36,6 +36,19 @@ class UvStreamTest : public Connected, public testing::WithParamInterface<Wait> 
     loop->wait_by(GetParam());
     Connected::SetUp();
   }
+  // Writes more than the connection takes, and reads at the other end until it takes more.
+  void write_until_there_is_room_again() {
+    const std::string much(32 << 20, 'x');
+    const Bytes part[] = {as_bytes(much)};
+    std::size_t left = peer.stream->write(part);
+    ASSERT_LT(left, much.size());
+    std::string sink(1 << 20, 0);
+    turn_until([&] {
+      const ssize_t got = recv(server, sink.data(), std::min(sink.size(), left), MSG_DONTWAIT);
+      if (got > 0) left -= static_cast<std::size_t>(got);
+      return peer.writable;
+    });
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(By, UvStreamTest, testing::Values(Wait::sleep, Wait::spin, Wait::read),
@@ -130,31 +143,13 @@ TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
 // Writing continues, no matter how the loop waited for the connection before.
 TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
   hear();
-  const std::string much(32 << 20, 'x');
-  const Bytes part[] = {as_bytes(much)};
-  std::size_t left = peer.stream->write(part);
-  ASSERT_LT(left, much.size());
-  std::string sink(1 << 20, 0);
-  turn_until([&] {
-    const ssize_t got = recv(server, sink.data(), std::min(sink.size(), left), MSG_DONTWAIT);
-    if (got > 0) left -= static_cast<std::size_t>(got);
-    return peer.writable;
-  });
+  write_until_there_is_room_again();
   ::close(server);
 }
 
 // It would be told in every turn that it may.
 TEST_P(UvStreamTest, OnceItMayWriteAgainTheLoopSleeps) {
-  const std::string much(32 << 20, 'x');
-  const Bytes part[] = {as_bytes(much)};
-  std::size_t left = peer.stream->write(part);
-  ASSERT_LT(left, much.size());
-  std::string sink(1 << 20, 0);
-  turn_until([&] {
-    const ssize_t got = recv(server, sink.data(), std::min(sink.size(), left), MSG_DONTWAIT);
-    if (got > 0) left -= static_cast<std::size_t>(got);
-    return peer.writable;
-  });
+  write_until_there_is_room_again();
   const Deadline end = read_monotonic() + 50ms;
   int turns = 0;
   for (; read_monotonic() < end; ++turns) loop->turn(end);
