@@ -47,6 +47,7 @@ set(SHEAF_SUITES
   "plugin                              *              quick,asan      1 20"
   "memcached                           *              quick,asan      1 20"
   "resp.garnet                         Garnet*        all             1 20"
+  "resp.equipment                      RedisServer.*:RedisClusterC* all,asan  1 20"
   "resp.redis                          rest           quick,asan      1 20"
   "resp.on_valkey                      -Garnet*       all  1 20 SHEAF_TEST_SOFTWARE=valkey"
   "live.on_a_cluster_of_redis          cluster        quick,asan,tsan 1 80"
@@ -56,16 +57,19 @@ set(SHEAF_SUITES
   "live.garnet                         Garnet*        all,tsan        2 60"
   "live.on_garnet                      */Garnet       all             1 60"
   "live.rotations                      Rotation.OfA*:Tokens.Twenty* all,tsan 1 40"
-  "live.durable            BrokerData.*:BrokerKills.*:EmbeddedData.*  quick,asan  2 30"
+  "live.equipment                      Lent*:By/Lent* all,asan        1 20"
+  "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
+  "live.faults  BrokerO*:Memcached*Faults.*  all,asan,tsan  1 60"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:*NamedNodes*:\
-MovingCache*:LentPaths*:ServersChange*-*OverTls:*Canary.*               quick,asan,tsan 1 120"
-  "live.on_redis  Redis*:*/Redis:*/RedisServers:LentRedis*:Credentials*:Rotation.A*:LoginRenewal*\
+MovingCache*:ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*                                                                        quick,asan,tsan 1 120"
+  "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*                                                              quick,asan,tsan 1 120"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
-  "live_tls.refused  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis* all,asan,tsan 1 20"
+  "live_tls.refused  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\
+All/RefusedServers.*/MemcachedW*:All/RefusedServers.*/MemcachedM*       all,asan,tsan 1 20"
   "live_tls.others                     rest           quick,asan,tsan 1 30"
   "migration                           *              all,asan,tsan   1 60"
   "samples                             *              quick,asan      1 30"
