@@ -44,10 +44,12 @@ set(SHEAF_SUITES
   "contract.on_a_cluster_of_valkey     cluster        all             1 80"
   "contract.on_valkey  */ValkeyServers:*/ValkeyServersW*  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
 
-  "plugin                              *              quick,asan      1 20"
+  "plugin.long  PluginLong*:PluginLifecycle.AKilled*:PluginN*.Forged* all,asan  1 20"
+  "plugin.others                       rest           quick,asan      1 20"
   "memcached                           *              quick,asan      1 20"
   "resp.garnet                         Garnet*        all             1 20"
-  "resp.equipment                      RedisServer.*:RedisClusterC* all,asan  1 20"
+  "resp.equipment   RedisServer.*:RedisClusterC*:RedisClusterU*:RedisCluster.*Failovers*\
+                                                                        all,asan        1 20"
   "resp.redis                          rest           quick,asan      1 20"
   "resp.on_valkey                      -Garnet*       all  1 20 SHEAF_TEST_SOFTWARE=valkey"
   "live.on_a_cluster_of_redis          cluster        quick,asan,tsan 1 80"
@@ -56,27 +58,33 @@ set(SHEAF_SUITES
   "live.on_valkey  Redis*:*/Valkey:*/ValkeyServers:*.*Redis  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
   "live.garnet                         Garnet*        all,tsan        2 60"
   "live.on_garnet                      */Garnet       all             1 60"
-  "live.rotations                      Rotation.OfA*:Tokens.Twenty* all,tsan 1 40"
+  "live.rotations                      Rotation.OfA*:Tokens.Tw*:TokensTwice.* all,tsan 1 40"
   "live.equipment                      Lent*:By/Lent* all,asan        1 20"
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
-  "live.faults  BrokerO*:Memcached*Faults.*  all,asan,tsan  1 60"
+  "live.faults  BrokerO*:BrokerRehash.*:WatchBroker.*:LockProcesses.AR*:Memcached*Faults.*:\
+*BulkConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
+UnixSockets.*Killed*                                                    all,asan,tsan 1 100"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
-  "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:*NamedNodes*:\
-MovingCache*:ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*                                                                        quick,asan,tsan 1 120"
+  "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
+ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
+*MemcachedLocks.*Restart*                                               quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
--*Canary.*                                                              quick,asan,tsan 1 120"
+-*Canary.*:RedisCommandsLost.*:RedisChanges.*                           quick,asan,tsan 1 120"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
-  "live_tls.refused  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\
-All/RefusedServers.*/MemcachedW*:All/RefusedServers.*/MemcachedM*       all,asan,tsan 1 20"
+  "live_tls.certificates  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\
+All/RefusedServers.*/MemcachedW*:All/RefusedServers.*/MemcachedM*:All/CertificateEnd.*:\
+TlsCluster.*                                                            all,asan,tsan 1 20"
   "live_tls.others                     rest           quick,asan,tsan 1 30"
   "migration                           *              all,asan,tsan   1 60"
   "samples                             *              quick,asan      1 30"
 
   "readme.sample                       -              quick,asan,tsan 1 1"
-  "cli.test_dev_garnet                 -              all,asan        1 30"
-  "cli.test_dev_valkey                 -              all             1 30"
+  "cli.dev_brokers                     -              all,asan        1 30"
+  "cli.dev_garnet                      -              all,asan        1 30"
+  "cli.dev_redis                       -              all,asan        1 30"
+  "cli.dev_valkey                      -              all             1 30"
   "cli.on_memcached                    -              quick,asan      1 70"
   "cli[.].*                            -              quick,asan      1 30"
   "samples..*                          -              quick,asan      1 5"

@@ -39,7 +39,7 @@ class OnMemcached(harness.OnOwnServers):
 
     def test_batches_and_a_rate(self):
         *operations, total = self.lines("bench", "--count", 40, "--keys", 100, "--batch", 20,
-                                        "--rate", 200)
+                                        "--reads", 50, "--rate", 200)
         self.assertEqual({one["operation"] for one in operations}, {"get_many", "set_many"})
         self.assertEqual(sum(one["count"] for one in operations), 40)
         self.assertTrue(total["seconds"] >= 0.19, total)

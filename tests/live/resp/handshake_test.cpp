@@ -42,6 +42,15 @@ ServerFacts expect_ready(std::uint16_t port, const HandshakeOptions& options = {
   return handshake.server();
 }
 
+RedisOptions with_users() {
+  RedisOptions options;
+  options.user = "app";
+  options.password = "s3cret";
+  options.lines = {"user no-ping on nopass ~* +@all -ping",
+                   "user only-keys on nopass ~* -@all +get +set"};
+  return options;
+}
+
 TEST(RedisHandshake, WithoutALogin) {
   const Lent<RedisProcess> server;
   const ServerFacts facts = expect_ready(server->port());
@@ -67,22 +76,17 @@ TEST(RedisHandshake, WithAPassword) {
 }
 
 TEST(RedisHandshake, WithAUser) {
-  RedisOptions options;
-  options.user = "app";
-  options.password = "s3cret";
-  const RedisProcess server(options);
-  expect_ready(server.port(), {.login = test::login_slot("app", "s3cret")});
-  expect_refused(server.port(), {.login = test::login_slot("", "s3cret")}, "AUTH: WRONGPASS ");
+  const Lent<RedisProcess> server(with_users());
+  expect_ready(server->port(), {.login = test::login_slot("app", "s3cret")});
+  expect_refused(server->port(), {.login = test::login_slot("", "s3cret")}, "AUTH: WRONGPASS ");
 }
 
 // A user's missing right must not fail the connection. Every user may send HELLO.
 TEST(RedisHandshake, UsersWithFewRights) {
-  RedisOptions options;
-  options.lines = {"user no-ping on nopass ~* +@all -ping",
-                   "user only-keys on nopass ~* -@all +get +set"};
-  const RedisProcess server(options);
-  EXPECT_EQ(expect_ready(server.port(), {.login = test::login_slot("no-ping", "x")}).protocol, 3);
-  EXPECT_EQ(expect_ready(server.port(), {.login = test::login_slot("only-keys", "x")}).protocol, 3);
+  const Lent<RedisProcess> server(with_users());
+  EXPECT_EQ(expect_ready(server->port(), {.login = test::login_slot("no-ping", "x")}).protocol, 3);
+  EXPECT_EQ(expect_ready(server->port(), {.login = test::login_slot("only-keys", "x")}).protocol,
+            3);
 }
 
 // As before Redis 6: RESP2, and INFO describes the server to users who may send it.
