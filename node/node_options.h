@@ -26,8 +26,8 @@ struct NodeOptions {
   unsigned index = 0;  // in the topology
   std::uint32_t weight = 1;
   std::chrono::milliseconds connect_timeout{500};
-  // The first attempt may take as long as an operation, because failing the waiting requests
-  // earlier would help no caller.
+  // The first attempt may take as long as an operation if failing the waiting requests earlier
+  // would help no caller.
   std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
   Role role = Role::primary;

@@ -15,7 +15,10 @@ constexpr std::size_t most_leaving = 1'024;
 node::NodeOptions model_of(const ClusterConfig& config) {
   node::NodeOptions options;
   options.connect_timeout = config.connect_timeout;
-  options.first_connect_timeout = std::max(config.connect_timeout, config.timeout);
+  // With rehash another server could serve the waiting requests.
+  const bool alone = config.failover == FailoverMode::owner;
+  options.first_connect_timeout =
+      alone ? std::max(config.connect_timeout, config.timeout) : config.connect_timeout;
   options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
   options.names_connections = protocol::traits_of(config.kind).binds_connections;
   options.max_in_flight = config.max_in_flight;

@@ -167,7 +167,8 @@ struct ClusterConfig {
   /// `timeout`: default deadline of an operation, 1 ms .. 24 h.
   std::chrono::milliseconds timeout{1'000};
   /// `connect_timeout`: limit for one attempt to connect, log in and subscribe, 1 ms .. 24 h. A
-  /// node's first attempt may take as long as `timeout` if that is longer.
+  /// node's first attempt may take as long as `timeout` if that is longer and no other server could
+  /// take over (`failover=owner`).
   std::chrono::milliseconds connect_timeout{500};
   /// `default_ttl`: time to live of sets that give none; none = they never expire.
   std::optional<Ttl> default_ttl;

@@ -140,6 +140,20 @@ TEST(Outage, WhatIsAskedOfANodeGoesToNoOtherAlsoWithRehash) {
   EXPECT_EQ(ended.node, "b2:1883");
 }
 
+// The server accepts connections and is silent. With failover=owner the first attempt may take as
+// long as an operation; here another server can take over.
+TEST(Outage, WithRehashTheFirstRequestOfAClientPassesOverAServerThatHangs) {
+  Stack stack(6, 3, EndpointKind::memcached);
+  stack.config.failover = FailoverMode::rehash;
+  stack.config.timeout = 5s;
+  stack.broker(2).stop();
+  StackClient& client = stack.add_client();
+  const Op& op = client.get(stack.key_on(2), 5s);
+  stack.world.run_for(4s);
+  EXPECT_TRUE(op.answered);
+  EXPECT_LE(op.ended_at - op.started, stack.config.connect_timeout + 100ms);
+}
+
 // Requests are in progress when our process stops, and the broker, also stopped, resumes a moment
 // after it. Their replies have not arrived when the loop reads, and all time out in silence at
 // once.
