@@ -44,19 +44,13 @@ RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerm
   }
   const bool follows = !waits && answer.allowed;
   if (!answer.from.empty() && !has_asked(answer.from)) asked_.emplace_back(answer.from);
-  if (follows && hops_ == options_.hops) {
-    return failure(answer, Reason::other, "redirected too often");
-  }
   if (!waits && !follows && !answer.may_be_named) return not_allowed(answer);
   RedirectStep step = follows ? follow(answer, now) : wait(answer, now);
   step.need_map = !waits && !follows;
-  const bool in_vain = step.kind == RedirectStep::Kind::fail || step.at >= terms.deadline;
-  if (in_vain && !waits && !follows) return not_allowed(answer);
-  if (in_vain && step.kind != RedirectStep::Kind::fail) {
-    return failure(answer, answer.cause.value_or(Reason::timed_out),
-                   "no time is left for another attempt");
-  }
-  return step;
+  if (step.at < terms.deadline) return step;
+  if (!waits && !follows) return not_allowed(answer);
+  return failure(answer, answer.cause.value_or(Reason::timed_out),
+                 "no time is left for another attempt");
 }
 
 bool RedirectPlan::has_asked(std::string_view server) const {
@@ -69,7 +63,6 @@ RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
   if (is_new) {
     asked_.emplace_back(answer.target);
     waits_ = 0;
-    waits_since_ = never;
   }
   RedirectStep step;
   const bool moved = answer.kind == Kind::moved;
@@ -80,8 +73,8 @@ RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
   step.want_map = moved;
   step.reconnect = answer.target == answer.from;
   const bool after_wait = std::exchange(waited_, false);
-  const bool bounces = step.reconnect || (!is_new && !after_wait);
-  if (bounces) step.at += doubled(options_.bounce, bounces_++, std::chrono::seconds(1));
+  const bool pauses = step.reconnect || (!is_new && !after_wait) || hops_ > options_.quick_hops;
+  if (pauses) step.at += doubled(options_.bounce, bounces_++, options_.most);
   return step;
 }
 
@@ -89,15 +82,10 @@ RedirectStep RedirectPlan::wait(const RedirectAnswer& answer, Now now) {
   hops_ = 0;
   bounces_ = 0;
   waited_ = true;
-  waits_since_ = std::min(waits_since_, now.mono);
-  if (now.mono - waits_since_ >= options_.patience) {
-    return failure(answer, answer.cause.value_or(Reason::node_down),
-                   "for longer than the servers need to agree");
-  }
   RedirectStep step;
   step.kind = RedirectStep::Kind::send;
   step.target = answer.from;
-  step.at = now.mono + doubled(options_.later, waits_++, options_.most_later);
+  step.at = now.mono + doubled(options_.later, waits_++, options_.most);
   step.want_map = answer.kind != Kind::later || waits_ > 3;
   return step;
 }

@@ -6,27 +6,28 @@
 // | answer                          | then                                                      |
 // |---------------------------------|-----------------------------------------------------------|
 // | moved                           | goes there at once; the slot is mended, the map wanted    |
-// | moved, to a server asked before | the same after 2 ms, doubling: two servers disagree       |
+// | moved or ask, to a server that  | the same after 2 ms, doubling up to 250 ms: two servers   |
+// | was asked before                | disagree                                                  |
 // | moved, to the answering server  | the same, over a new connection                           |
 // | ask                             | goes there once, after ASKING; nothing is learned         |
 // | moved or ask, without a server  | as later                                                  |
 // | moved or ask, for another slot  | fails: the caller has not named the key of a command      |
 // | later                           | the same server after 5 ms, doubling up to 250 ms         |
-// | moved or ask for the 7th time,  | fails                                                     |
+// | moved or ask for the 7th time,  | the same, however many servers there are                  |
 // | with no "later" in between      |                                                           |
 // | moved or ask, to a server that  | as later, while the map may name it yet (strangers.h); if |
 // | is not allowed                  | it does not, fails as not_authorized                      |
 // | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
-// | later, for more than 10 s       | fails as node_down, or with the cause of the wait         |
 // | any, with no time left          | fails as timed_out, or with the cause of the wait         |
 //
-// A server that redirects has not carried out the request, so any request may be repeated.
+// A server that redirects has not carried out the request, so any request may be repeated until its
+// deadline.
 //
 // While a slot moves, a request may need both: the old owner says ASK, and the new one says "later"
 // until the last of the keys has arrived. Such a cycle is one wait: a hop back to a server that was
-// asked before restarts neither the back-off nor the 10 s. A wait resets the count of hops, and the
-// hop after it is immediate. Only a server that was not asked before gets 10 s of its own.
+// asked before does not restart the back-off. A wait resets the count of hops, and the hop after it
+// is immediate.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -82,11 +83,10 @@ struct RedirectStep {
 };
 
 struct RedirectOptions {
-  unsigned hops = 6;
-  std::chrono::nanoseconds bounce = std::chrono::milliseconds(2);  // doubled each time
-  std::chrono::nanoseconds later = std::chrono::milliseconds(5);   // doubled up to
-  std::chrono::nanoseconds most_later = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds patience = std::chrono::seconds(10);  // two gossip delays of Garnet
+  unsigned quick_hops = 6;
+  std::chrono::nanoseconds bounce = std::chrono::milliseconds(2);  // doubled up to `most`
+  std::chrono::nanoseconds later = std::chrono::milliseconds(5);   // doubled up to `most`
+  std::chrono::nanoseconds most = std::chrono::milliseconds(250);
 };
 
 class RedirectPlan {
@@ -106,9 +106,7 @@ class RedirectPlan {
   unsigned hops_ = 0;
   unsigned bounces_ = 0;
   bool waited_ = false;  // and no hop since
-  // Since the latest hop to a server that had not been asked before.
-  unsigned waits_ = 0;
-  Deadline waits_since_ = never;
+  unsigned waits_ = 0;   // since the latest hop to a server that had not been asked before
 };
 
 }  // namespace sheaf::cluster

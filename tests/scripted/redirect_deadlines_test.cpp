@@ -12,9 +12,7 @@ namespace {
 
 using Commands = Scene::Commands;
 
-constexpr auto short_time = 300ms;
 const std::string both_words[] = {"MOVED", "ASK"};
-constexpr const char* no_time_left = " (no time is left for another attempt)";
 
 TEST(ScriptedDeadlines, AServerThatIsSilentAfterARedirectLeavesTheCallUnknown) {
   at_once(both_words, [](const std::string& word) {
@@ -119,8 +117,7 @@ TEST(ScriptedDeadlines, ARedirectThatComesInTimeHasOnlyTheTimeThatIsLeft) {
   });
 }
 
-// Waits for two gossip delays of Garnet; after that the slots count as lost.
-TEST(ScriptedDeadlines, SlotsThatNobodyServesForTenSecondsAreReportedAsLost) {
+TEST(ScriptedDeadlines, SlotsThatNobodyServesAreAskedForUntilTheDeadline) {
   Scene scene;
   Commands keys;
   for (unsigned i = 0; i < 2 * std::size(every_call); ++i) {
@@ -131,18 +128,17 @@ TEST(ScriptedDeadlines, SlotsThatNobodyServesForTenSecondsAreReportedAsLost) {
                                   : Scene::redirect("MOVED", keys[i], "unassigned:0");
     scene.servers.answer(0, command_of(call, keys[i]), words, ScriptedCluster::always);
   }
-  const Commands ends = scene.call_all(keys, 60s);
-  EXPECT_GE(scene.took, 10s);
-  EXPECT_LT(scene.took, 40s);
+  const Commands ends = scene.call_all(keys, 3s);
+  EXPECT_GE(scene.took, 2'700ms);
   for (const std::string& end : ends) {
-    EXPECT_TRUE(end.starts_with("refused, node down: ")) << end;
-    EXPECT_TRUE(end.ends_with(" (for longer than the servers need to agree)")) << end;
+    EXPECT_TRUE(end.starts_with("refused, timed out: ")) << end;
+    EXPECT_TRUE(end.ends_with(no_time_left)) << end;
   }
   for (unsigned i = 0; i < keys.size(); ++i) {
     const Call call = every_call[i % std::size(every_call)];
-    EXPECT_LE(scene.servers.count(0, command_of(call, keys[i])), 60u);
+    EXPECT_LE(scene.servers.count(0, command_of(call, keys[i])), 20u);
   }
-  EXPECT_LE(scene.servers.count(ScriptedCluster::anyone, "CLUSTER"), 45u) << "at most one a second";
+  EXPECT_LE(scene.servers.count(ScriptedCluster::anyone, "CLUSTER"), 15u) << "at most one a second";
   const std::string other = scene.servers.key(1);
   EXPECT_EQ(scene.call(Call::get, other), "1/" + other) << "other slots are served";
   scene.servers.forget_scripts();

@@ -234,23 +234,25 @@ TEST(ScriptedRedirects, TwoServersThatDisagreeForAMomentAreAskedInTurns) {
   }
 }
 
-TEST(ScriptedRedirects, TwoServersThatGoOnDisagreeingAreGivenUpAfterSixHops) {
+// A redirect proves that nothing was carried out, so a slot whose new owner notices later than its
+// old one costs time, and no call.
+TEST(ScriptedRedirects, TwoServersThatGoOnDisagreeingAreAskedInTurnsUntilTheDeadline) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
       Scene scene;
       const std::string key = scene.servers.key(0);
       const std::string command = command_of(call, key);
       disagree(scene, word, command, key, 1'000);
-      const std::string words = Scene::redirect(word, key, scene.servers.address(1));
-      EXPECT_EQ(scene.call(call, key),
-                "refused: " + words.substr(1, words.size() - 3) + " (redirected too often)");
-      EXPECT_GE(scene.took, 62ms);
-      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 7u);
+      const std::string end = scene.call(call, key, short_time);
+      EXPECT_TRUE(is_out_of_time(end)) << end;
+      EXPECT_GE(scene.took, short_time - 128ms) << "the next pause";
+      const std::size_t requests = scene.servers.count(ScriptedCluster::anyone, command);
+      EXPECT_TRUE(requests >= 3 && requests <= 9) << requests;
     });
   }
 }
 
-TEST(ScriptedRedirects, ARingOfServersIsLeftAfterSixHops) {
+TEST(ScriptedRedirects, ARingOfServersIsFollowedUntilTheDeadline) {
   for_every_call([&](Call call) {
     Scene scene(Hosts(8, "127.0.0.1"));
     for (const std::size_t ring : {std::size_t{1}, std::size_t{3}, std::size_t{8}}) {
@@ -259,10 +261,9 @@ TEST(ScriptedRedirects, ARingOfServersIsLeftAfterSixHops) {
       for (std::size_t i = 0; i < ring; ++i) {
         scene.servers.answer(i, command, scene.moved(key, (i + 1) % ring), ScriptedCluster::always);
       }
-      const std::string end = scene.call(call, key);
-      EXPECT_TRUE(end.starts_with("refused: MOVED ")) << end;
-      EXPECT_TRUE(end.ends_with(" (redirected too often)")) << end;
-      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 7u) << ring;
+      const std::string end = scene.call(call, key, short_time);
+      EXPECT_TRUE(is_out_of_time(end)) << end;
+      EXPECT_LE(scene.servers.count(ScriptedCluster::anyone, command), 16u) << ring;
     }
   });
 }

@@ -25,7 +25,7 @@ TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMigrating) {
   EXPECT_GT(load.resp.log().errors("ASK"), 10u);
 }
 
-// Six hops outlast servers that disagree for 30 ms, no matter which of them is asked first.
+// The servers disagree for 29 ms, no matter which of them is asked first.
 TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMovingAtOnce) {
   SlotLoad load(2, 4, 1, {.gossip = gossip});
   load.run(2ms);

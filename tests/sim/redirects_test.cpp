@@ -88,7 +88,7 @@ class MovingSlotsWorld final : private socket::Deferred {
     resp.cluster().set_migrating(slot, from, target);
     pass();
     while (resp.cluster().move_one_key(slot, from, target, resp.now())) pass();
-    world.run_for(70ms);  // outlasts the hops of any request that does not use ASK
+    world.run_for(70ms);  // outlasts most bounces of a request that does not use ASK
     for (const unsigned who : target_first ? std::vector{target, from} : std::vector{from, target})
       resp.cluster().set_owner(slot, who, target, resp.now()), pass();
     settle();
@@ -163,7 +163,7 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
       } else {
         world.hand_over(slot, target);
       }
-      // Six hops take up to 62 ms, so no redirect below is part of them.
+      // Bounces pause for up to 62 ms by then, so no redirect below is one of them.
       world.world.run_for(70ms);
       const std::uint64_t before = world.redirects();
       world.world.run_for(5ms);
