@@ -54,6 +54,12 @@ class DeadlineHeap {
   // The item with the earliest deadline; null if the heap is empty.
   T* front() const noexcept { return heap_.empty() ? nullptr : heap_.front().item; }
 
+  // Calls `action` with every item, in no order.
+  template <class Action>
+  void for_each(const Action& action) const {
+    for (const Entry& entry : heap_) action(*entry.item);
+  }
+
   void push(T& item, Deadline at) {
     SHEAF_CHECK(hook(item).index_ == DeadlineHook<T>::nowhere);
     heap_.push_back({at, &item});

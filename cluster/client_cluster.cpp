@@ -31,6 +31,14 @@ unsigned reader_of(const ClusterNodes& nodes, unsigned owner, Now now) noexcept 
   return best;
 }
 
+// If more nodes are down, the client itself is probably cut off.
+bool may_rehash(const ClusterNodes& nodes) noexcept {
+  const auto members = nodes.topology().members();
+  const auto down = std::ranges::count_if(
+      members, [&](const Member& member) { return !nodes[member.index()].usable(); });
+  return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
+}
+
 }  // namespace
 
 ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
@@ -43,7 +51,8 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
       replica_misses_(config.replica_misses),
       controls_(controls),
       timer_(loop_, *this),
-      nodes_(config, std::move(topology), parts, *this, seed, controls) {}
+      nodes_(config, std::move(topology), parts, *this, seed, controls),
+      sender_({nodes_, *this, *this, timer_, loop_, events_}) {}
 
 ClientCluster::~ClientCluster() = default;
 
@@ -52,6 +61,7 @@ ClientCluster::~ClientCluster() = default;
 void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
   SHEAF_CHECK(topology->epoch() > this->topology().epoch());
   if (shut_down_) return;
+  if (redirects_ != nullptr) keep_order();
   nodes_.follow(std::move(topology), now);
   if (redirects_ != nullptr) redirects_->on_topology();
   if (user_ != nullptr) user_->on_topology(now);
@@ -59,7 +69,7 @@ void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
 }
 
 void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
-  const Redirects::Parts parts{nodes_, *this, *this, timer_, loop_, events_};
+  const Redirects::Parts parts{nodes_, *this, *this, sender_, timer_, loop_, events_};
   redirects_ = std::make_unique<Redirects>(parts, std::move(rules), seed);
 }
 
@@ -72,7 +82,9 @@ bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, 
     const bool settled = misses && replica_misses_ == ReplicaMiss::trust;
     return !settled && ask_owner(request, now);
   }
-  return redirects_ != nullptr && redirects_->take(request, reply, now);
+  if (redirects_ == nullptr) return false;
+  keep_order();
+  return redirects_->take(request, reply, now);
 }
 
 bool ClientCluster::knows(std::uint64_t epoch) const noexcept {
@@ -86,15 +98,8 @@ bool ClientCluster::scatters(std::uint64_t epoch, unsigned owner) const noexcept
 // The owner, or its stand-in while it is down.
 unsigned ClientCluster::home_of(unsigned owner, const Request& request) const noexcept {
   if (!rehash_ || request.at_owner || owner == nobody) return owner;
-  if (takes(owner) || !may_rehash()) return owner;
+  if (takes(owner) || !may_rehash(nodes_)) return owner;
   return topology().stand_in(request.route_or_key(), *this);
-}
-
-bool ClientCluster::may_rehash() const noexcept {
-  const auto members = topology().members();
-  const auto down = std::ranges::count_if(
-      members, [this](const Member& member) { return !takes(member.index()); });
-  return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
 }
 
 // A replica has no value for the request, or is gone. Returns true if the key's owner is asked.
@@ -102,12 +107,16 @@ bool ClientCluster::ask_owner(Request& request, Now now) {
   if (shut_down_ || request.operation.key.empty()) return false;
   if (request.operation.deadline <= now.mono) return false;
   request.provisional = false;
-  request.node_ = topology().owner(request.route_or_key());
-  if (request.node_ == nobody) {
-    return redirects_ != nullptr && redirects_->await_owner(request, now);
-  }
-  nodes_[request.node_].start(request, now);
+  const unsigned owner = topology().owner(request.route_or_key());
+  if (owner == nobody) return await_owner(request, now);
+  sender_.send(request, owner, now);
   return true;
+}
+
+bool ClientCluster::await_owner(Request& request, Now now) {
+  if (redirects_ == nullptr) return false;
+  keep_order();
+  return redirects_->await_owner(request, now);
 }
 
 // Requests that waited for a node need not fail when it goes down, or when their key gets another
@@ -118,15 +127,15 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
   if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
   if (request.operation.key.empty()) return false;  // it has many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
-  if (home == nobody) return redirects_ != nullptr && redirects_->await_owner(request, now);
+  if (home == nobody) return await_owner(request, now);
+  if (redirects_ != nullptr) keep_order();
   if (home == request.node_ && !takes(home)) {
     return redirects_ != nullptr && redirects_->ask_around(request, now);
   }
   if (home == request.node_ || !takes(home)) return false;
   if (request.redirected_ != nullptr && redirects_->return_later(request, home, now)) return true;
-  request.node_ = home;
   request.operation.asking = false;  // the owner does not import the slot
-  nodes_[home].start(request, now);
+  sender_.send(request, home, now);
   return true;
 }
 
@@ -175,41 +184,47 @@ void ClientCluster::begin(unsigned node, Request& request, Now now) {
     request.provisional = topology().member(node)->is_replica();
   }
   request.started_at = now.mono;
+  sender_.order().begin(request);
   deadlines_.push(request, request.operation.deadline);
   if (node != nobody) {
-    nodes_[node].start(request, now);
-  } else if (redirects_ == nullptr || !redirects_->await_owner(request, now)) {
-    deadlines_.remove(request);
-    return end_unowned(request, now);
+    sender_.send(request, node, now);
+  } else if (!await_owner(request, now)) {
+    return sender_.end_unowned(request, now);
   }
   timer_.need(deadlines_.next());
 }
 
-void ClientCluster::end_unowned(Request& request, Now now) {
-  const Location found = topology().locate(request.route_or_key());
-  const std::string text = "no server owns slot " + std::to_string(found.point);
-  socket::Completion completion;
-  completion.outcome = Outcome::not_sent;
-  completion.reason = Reason::other;
-  completion.text = text;
-  completion.now = now;
-  if (events_.listening()) events_.record(node::record_of(request, completion, events_));
-  request.sink->on_done(request, completion);
+void ClientCluster::keep_order() {
+  sender_.order().keep([this](const auto& enter) { deadlines_.for_each(enter); });
+}
+
+// A request that may only go to the node that it was started for does not follow its key.
+void ClientCluster::try_again(Request& parked, Now now) {
+  if (parked.redirected_ != nullptr) return redirects_->resume(*parked.redirected_, now);
+  const auto& keys = parked.operation.keys;
+  if (!keys.empty() || parked.at_owner || parked.only_on != 0) {
+    if (belongs(parked)) return sender_.send(parked, parked.node_, now);
+    return sender_.end_parked(parked, Reason::connection_lost, now);
+  }
+  const unsigned home = home_of(topology().owner(parked.route_or_key()), parked);
+  if (home != nobody) return sender_.send(parked, home, now);
+  if (!await_owner(parked, now)) sender_.end_unowned(parked, now);
 }
 
 void ClientCluster::cancel(Request& request, Now now) {
   if (!deadlines_.contains(request)) return;
-  const bool waits = redirects_ != nullptr && redirects_->holds(request);
-  waits ? redirects_->cancel(request, now) : nodes_[request.node_].cancel(request, now);
+  if (redirects_ != nullptr && redirects_->holds(request)) return redirects_->cancel(request, now);
+  if (sender_.order().parked(request)) {
+    return sender_.end_parked(request, Reason::cancelled, now);
+  }
+  nodes_[request.node_].cancel(request, now);
 }
 
-node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
-  return nodes_[topology().owner(key)];
-}
-
-void ClientCluster::on_request_done(node::Request& request) {
-  deadlines_.remove(ours(request));
-  if (ours(request).redirected_ != nullptr) redirects_->forget(ours(request));
+void ClientCluster::on_request_done(node::Request& done, const socket::Completion& completion) {
+  Request& request = ours(done);
+  deadlines_.remove(request);
+  sender_.forget(request, completion);
+  if (request.redirected_ != nullptr) redirects_->forget(request);
 }
 
 void ClientCluster::on_connection_ready(unsigned node, Now now) {
@@ -223,14 +238,21 @@ void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
 void ClientCluster::on_timer(Now now) {
   const bool late = loop_.lateness() > own_pause;
   while (Request* const request = deadlines_.pop_due(now.mono)) {
-    const bool waits = redirects_ != nullptr && redirects_->holds(*request);
-    waits ? redirects_->expire(*request, now) : nodes_[request->node_].expire(*request, late, now);
+    if (redirects_ != nullptr && redirects_->holds(*request)) {
+      redirects_->expire(*request, now);
+    } else if (sender_.order().parked(*request)) {
+      sender_.end_parked(*request, Reason::timed_out, now);
+    } else {
+      nodes_[request->node_].expire(*request, late, now);
+    }
   }
   if (redirects_ != nullptr) redirects_->advance(now);
+  sender_.advance(now);
   nodes_.tidy(user_, now);
   timer_.clear();
   if (!nodes_.all_gone()) timer_.need(now.mono + tidy_interval);
   if (redirects_ != nullptr) timer_.need(redirects_->poll_deadline());
+  timer_.need(sender_.poll_deadline());
   timer_.need(deadlines_.next());
 }
 
@@ -243,6 +265,7 @@ void ClientCluster::renew_logins(Now now) {
 void ClientCluster::shut_down(Now now) {
   shut_down_ = true;
   if (redirects_ != nullptr) redirects_->shut_down(now);
+  sender_.shut_down(now);
   nodes_.shut_down(now);
 }
 

@@ -15,7 +15,8 @@
 // connected and expected to answer first. If a replica does not have the value, the owner is asked
 // next. For a request with many keys, its submitter does that.
 //
-// A request that a server redirects is followed after follow_redirects() (redirects.h).
+// A request that a server redirects is followed after follow_redirects() (redirects.h). Operations
+// on one key keep their order meanwhile (key_order.h).
 //
 // Thread rule: belongs to one lane; nodes() says which of its functions any thread may call.
 
@@ -58,6 +59,7 @@ class TopologyListener : public NodeUser {
 };
 
 class ClientCluster final : private socket::TimerSink,
+                            private SenderOwner,
                             private node::NodeOwner,
                             private NodeFilter,
                             private TopologyHolder {
@@ -91,9 +93,6 @@ class ClientCluster final : private socket::TimerSink,
   // cancelled, and before it returns. Does nothing if the request is not in progress.
   void cancel(Request& request, Now now);
 
-  // The owner of a key.
-  node::ClientNode& acquire_node(std::string_view key);
-
   // One of each. It must outlive the cluster or be removed by setting null.
   void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
   void set_topology_listener(TopologyListener* listener) noexcept { user_ = listener; }
@@ -114,7 +113,8 @@ class ClientCluster final : private socket::TimerSink,
 
  private:
   void on_timer(Now now) override;
-  void on_request_done(node::Request& request) override;
+  void try_again(Request& parked, Now now) override;
+  void on_request_done(node::Request& request, const socket::Completion& completion) override;
   void on_connection_ready(unsigned node, Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
   bool takes(std::uint32_t node) const noexcept override { return nodes_[node].usable(); }
@@ -122,11 +122,11 @@ class ClientCluster final : private socket::TimerSink,
   bool redirect(node::Request& request, const protocol::Reply& reply, Now now) override;
   bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
-  bool may_rehash() const noexcept;
   bool ask_owner(Request& request, Now now);
+  bool await_owner(Request& request, Now now);
   bool knows(std::uint64_t epoch) const noexcept;
   void begin(unsigned node, Request& request, Now now);
-  void end_unowned(Request& request, Now now);
+  void keep_order();
 
   socket::Loop& loop_;
   node::EventLog& events_;
@@ -138,6 +138,7 @@ class ClientCluster final : private socket::TimerSink,
   node::EarliestTimer timer_;
   ClusterNodes nodes_;
   DeadlineHeap<Request> deadlines_;
+  Sender sender_;
   std::unique_ptr<Redirects> redirects_;  // null: redirects are not followed
   ConnectionListener* listener_ = nullptr;
   TopologyListener* user_ = nullptr;

@@ -37,6 +37,7 @@ void CommandRouter::start(CommandRequest& request, Now now) {
   const auto words = request.operation.words;
   if (const auto refused = commands_->refusal(words)) return end(request, *refused, now);
   if (!must_wait(request)) return route(request, now);
+  request.arrival_ = ++arrivals_;
   waiting_.push(request, request.operation.deadline);
   timer_.need(waiting_.next());
   if (attempts_ > 0) return;
@@ -124,14 +125,15 @@ void CommandRouter::on_done(socket::Request&, const socket::Completion& completi
   settle(now);
 }
 
-// Routes the waiting commands with what is known by now. Commands that start again meanwhile are
-// not among them.
+// Routes the waiting commands, in the order of their arrival, with what is known by now. Commands
+// that start again meanwhile are not among them.
 void CommandRouter::settle(Now now) {
   std::vector<CommandRequest*> ready;
   while (CommandRequest* const next = waiting_.front()) {
     waiting_.remove(*next);
     ready.push_back(next);
   }
+  std::ranges::sort(ready, {}, &CommandRequest::arrival_);
   for (CommandRequest* const request : ready) route(*request, now);
 }
 

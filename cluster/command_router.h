@@ -45,6 +45,7 @@ class CommandRequest : public Request, public DeadlineHook<CommandRequest> {
  private:
   friend class CommandRouter;
   bool only_reads_ = false;
+  std::uint64_t arrival_ = 0;  // the place among the commands that have waited
 };
 
 class CommandRouter final : private socket::RequestSink, private socket::TimerSink {
@@ -89,6 +90,7 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   const std::chrono::nanoseconds patience_;
   node::EarliestTimer timer_;
   DeadlineHeap<CommandRequest> waiting_;
+  std::uint64_t arrivals_ = 0;
   Request question_;
   std::string route_;              // of the question
   unsigned attempts_ = 0;          // to get an answer; 0: no question is in progress

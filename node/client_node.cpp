@@ -197,7 +197,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   if (options_.names_connections) completion.connection = socket.id;
   completion.now = now;
   observe(request, completion, options_.endpoint, parts_.events);
-  owner_.on_request_done(request);
+  owner_.on_request_done(request, completion);
   request.sink->on_done(request, completion);
 }
 
@@ -239,7 +239,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
     parts_.events.record(record_of(request, completion, parts_.events));
   }
   observe(request, completion, options_.endpoint, parts_.events);
-  owner_.on_request_done(request);
+  owner_.on_request_done(request, completion);
   request.sink->on_done(request, completion);
 }
 

@@ -42,7 +42,7 @@ struct NodeSigns {
 class NodeOwner {
  public:
   // Called before the request's sink is notified.
-  virtual void on_request_done(Request& request) = 0;
+  virtual void on_request_done(Request& request, const socket::Completion& completion) = 0;
   // A request was not sent, or the connection of a provisional request ended. Returns true if the
   // owner starts the request elsewhere; otherwise it fails.
   virtual bool reroute(Request& request, Now now) = 0;

@@ -40,10 +40,10 @@ void GetBatch::feed(std::uint32_t node) {
   start_runs(node);
   ask_owners();
   while (!alone_.empty()) {
-    const std::uint32_t place = alone_.back();
+    const Alone alone = alone_.back();
     alone_.pop_back();
-    const std::uint32_t owner = plan().item(plan().at(place)).node;
-    start_alone(owner, place);
+    const std::uint32_t owner = plan().item(plan().at(alone.place)).node;
+    start_alone(owner, alone);
     start_runs(owner);
     ask_owners();
   }
@@ -88,7 +88,7 @@ void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
     std::uint32_t next = place;
     while (next < end && path().sessions().takes_batches(keys_[next])) ++next;
     if (next == place) {
-      start_alone(node, place++);
+      start_alone(node, {place++});
     } else {
       start_part(node, place, next - place);
       place = next;
@@ -97,17 +97,17 @@ void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
 }
 
 // A bad key fails alone.
-void GetBatch::start_alone(std::uint32_t node, std::uint32_t place) {
-  if (auto error = check_key(keys_[place])) {
-    answers_.fail(place, std::move(*error));
-    plan().done(plan().at(place));
+void GetBatch::start_alone(std::uint32_t node, const Alone& alone) {
+  if (auto error = check_key(keys_[alone.place])) {
+    answers_.fail(alone.place, std::move(*error));
+    plan().done(plan().at(alone.place));
   } else {
-    start_part(node, place, 1, false);
+    start_part(node, alone.place, 1, false, alone.continues);
   }
 }
 
 void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
-                          bool may_lag) {
+                          bool may_lag, std::uint64_t continues) {
   if (cancelled()) {
     for (std::uint32_t place = first; place < first + count; ++place) {
       answers_.fail(place, cancelled_key(terms_.started, now()));
@@ -123,6 +123,7 @@ void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t
   part.sink = this;
   part.operation = terms_.operation;
   part.may_lag = may_lag;
+  part.continues = continues;
   part.parent = terms_.parent;
   if (count == 1) {
     part.operation.key = keys_[first];
@@ -180,7 +181,7 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
     } else if (asks_again) {
       for_owners_.push_back(place);
     } else if (scatters || (completion.answered && answers_.unsure(place))) {
-      alone_.push_back(place);
+      alone_.push_back({place, part.number()});
     } else if (completion.answered) {
       answers_.miss(place);
       plan().done(plan().at(place));

@@ -45,16 +45,21 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
+  // A key to request alone.
+  struct Alone {
+    std::uint32_t place = 0;
+    std::uint64_t continues = 0;  // cluster::Request::continues
+  };
 
   void feed(std::uint32_t node) override;
   void cancel_started(Now now) override;
   void start_runs(std::uint32_t node);
   void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
-  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
-                  bool may_lag = true);
+  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool may_lag = true,
+                  std::uint64_t continues = 0);
   void ask_owners();
   bool asks_owner(const Part& part, const socket::Completion& completion) const noexcept;
-  void start_alone(std::uint32_t node, std::uint32_t place);
+  void start_alone(std::uint32_t node, const Alone& alone);
   void end_alone(std::uint32_t place, const socket::Completion& completion);
   void end_part(const Part& part, const socket::Completion& completion);
   void run_deferred(Now now) override;
@@ -68,7 +73,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   std::pmr::deque<Part> parts_;
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::pmr::vector<std::uint32_t> alone_;       // places of keys to request alone
+  std::pmr::vector<Alone> alone_;
   std::pmr::vector<std::uint32_t> for_owners_;  // places of keys to request from their owners
 };
 

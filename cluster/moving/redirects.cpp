@@ -39,6 +39,14 @@ const Member* other_at_port(std::span<const Member> members, std::uint16_t port,
   return found;
 }
 
+// True if the target has a slot of an owner that is down. It then probably has all of them, and
+// requests for the others would not learn of that.
+bool has_taken_over(const ClusterNodes& nodes, const std::string& target, const Request& request) {
+  const Topology& topology = nodes.topology();
+  const Member* const owner = topology.member(topology.owner(request.route_or_key()));
+  return owner != nullptr && owner->identity() != target && !nodes[owner->index()].usable();
+}
+
 }  // namespace
 
 Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
@@ -97,6 +105,15 @@ bool Redirects::await_owner(Request& request, Now now) {
   return true;
 }
 
+bool Redirects::wants_owner() const {
+  const Topology& topology = parts_.nodes.topology();
+  bool wants = false;
+  waiting_.for_each([&](const Redirected& redirected) {
+    wants = wants || topology.owner(redirected.request.route_or_key()) == nobody;
+  });
+  return wants;
+}
+
 bool Redirects::return_later(Request& request, std::uint32_t owner, Now now) {
   Redirected& redirected = *request.redirected_;
   const Topology& topology = parts_.nodes.topology();
@@ -124,9 +141,8 @@ bool Redirects::ask_around(Request& request, Now now) {
     if (place == request.node_ || is_replica || !parts_.nodes[place].usable()) continue;
     ask_around_at_ = now.mono + ask_around_interval;
     ++asked_around_;
-    request.node_ = place;
     request.operation.asking = false;
-    parts_.nodes[place].start(request, now);
+    parts_.sender.send(request, place, now);
     return true;
   }
   return false;
@@ -142,6 +158,7 @@ void Redirects::follow(Redirected& redirected, const RedirectStep& step, Now now
   if (step.kind == RedirectStep::Kind::fail) {
     return end(redirected.request, step.outcome, step.reason, step.text, now);
   }
+  parts_.sender.hold(redirected.request);
   waiting_.push(redirected, step.at);
   if (step.at > now.mono) parts_.timer.need(step.at);
   if (step.at <= now.mono || !moves_.empty() || !joins_.empty()) parts_.loop.defer(*this);
@@ -181,19 +198,11 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   if (!is_member) joins_.insert_or_assign(target, server);
   if (!step.mend) return step;
   moves_.insert_or_assign(slot, server);
-  if (has_taken_over(target, request)) {
+  if (has_taken_over(parts_.nodes, target, request)) {
     step.need_map = true;
     all_ask_until_ = now.mono + ask_around_interval;
   }
   return step;
-}
-
-// True if the target has a slot of an owner that is down. It then probably has all of them, and
-// requests for the others would not learn of that.
-bool Redirects::has_taken_over(const std::string& target, const Request& request) const {
-  const Topology& topology = parts_.nodes.topology();
-  const Member* const owner = topology.member(topology.owner(request.route_or_key()));
-  return owner != nullptr && owner->identity() != target && !parts_.nodes[owner->index()].usable();
 }
 
 bool Redirects::is_allowed(std::string_view host) const {
@@ -282,7 +291,8 @@ void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::
 // ---- waiting requests
 
 bool Redirects::holds(const Request& request) const noexcept {
-  return request.redirected_ != nullptr && waiting_.contains(*request.redirected_);
+  if (request.redirected_ == nullptr) return false;
+  return waiting_.contains(*request.redirected_) || parts_.sender.order().parked(request);
 }
 
 void Redirects::expire(Request& request, Now now) {
@@ -314,7 +324,7 @@ void Redirects::end(Request& request, Outcome outcome, Reason reason, std::strin
   if (parts_.events.listening() && reason != Reason::cancelled) {
     parts_.events.record(node::record_of(request, completion, parts_.events));
   }
-  parts_.owner.on_request_done(request);
+  parts_.owner.on_request_done(request, completion);
   request.sink->on_done(request, completion);
 }
 
@@ -331,17 +341,21 @@ std::uint32_t Redirects::place_of(const Redirected& redirected) const {
 
 void Redirects::resume(Redirected& redirected, Now now) {
   Request& request = redirected.request;
+  if (parts_.sender.order().overtaken(request)) {
+    return end(request, Outcome::refused, Reason::other,
+               redirected.text + " (not sent once more: a later operation on its key was)", now);
+  }
   const std::uint32_t place = place_of(redirected);
   if (place == nobody) {
     if (await_owner(request, now)) return;
     return end(request, Outcome::refused, Reason::node_down,
                redirected.text + " (the server has left, and no server owns the slot)", now);
   }
+  if (!parts_.sender.admits(request, place, now)) return;
   node::ClientNode& node = parts_.nodes[place];
   const RedirectStep& step = redirected.step;
   const bool there = node.options().identity == step.target;
   request.operation.asking = there && step.kind == RedirectStep::Kind::send_asking;
-  request.node_ = place;
   if (there && step.reconnect) node.connect(now, request.submitted_at);
   node.start(request, now);
 }

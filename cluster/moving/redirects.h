@@ -10,6 +10,8 @@
 // | waits     | its time has come               | starts there; if that server has | in flight |
 // |           |                                 | left, or is the one that said    |           |
 // |           |                                 | "later", at the key's owner      |           |
+// | waits     | the same, and other operations  | as key_order.h says              | waits, or |
+// |           | on its key forbid it            |                                  | has ended |
 // | waits     | the same, and the slot has no   | as if a server had said "later"  | waits, or |
 // |           | owner                           |                                  | has ended |
 // | waits     | the deadline, cancel, shut_down | ends                             | has ended |
@@ -35,6 +37,7 @@
 #include "cluster/moving/allowed_hosts.h"
 #include "cluster/moving/map_calm.h"
 #include "cluster/moving/request.h"
+#include "cluster/moving/sender.h"
 #include "cluster/moving/strangers.h"
 #include "cluster/nodes/cluster_nodes.h"
 
@@ -99,6 +102,7 @@ class Redirects final : private socket::Deferred {
     ClusterNodes& nodes;
     node::NodeOwner& owner;
     TopologyHolder& holder;
+    Sender& sender;
     node::EarliestTimer& timer;
     socket::Loop& loop;
     node::EventLog& events;
@@ -124,11 +128,15 @@ class Redirects final : private socket::Deferred {
   // second does, until one learns of another owner; then every request of the next second does.
   // Also wants the map.
   bool ask_around(Request& request, Now now);
+  // True if a request waits for a slot that has no owner.
+  bool wants_owner() const;
   // A node redirected a request outside the cluster (node/watch_line.h): mends the slot. The
   // submitter asks again later, at the key's owner of that time.
   void learn(std::string_view key, std::uint32_t from, const protocol::Redirect& to, Now now);
-  // True if a request waits here.
+  // True if a request waits here, or is parked after a wait here.
   bool holds(const Request& request) const noexcept;
+  // Starts a request whose wait is over, unless the order of its key forbids it.
+  void resume(Redirected& redirected, Now now);
   // For a waiting request: its deadline has come, or its submitter no longer wants an answer.
   void expire(Request& request, Now now);
   void cancel(Request& request, Now now);
@@ -164,12 +172,10 @@ class Redirects final : private socket::Deferred {
   std::string named_by_map(const protocol::Redirect& to, std::string_view key) const;
   RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
   std::uint32_t place_of(const Redirected& redirected) const;
-  bool has_taken_over(const std::string& target, const Request& request) const;
   bool is_allowed(std::string_view host) const;
   bool may_be_named(const std::string& host, std::string& obstacle);
   bool may_join(const std::string& identity) const;
   void follow(Redirected& redirected, const RedirectStep& step, Now now);
-  void resume(Redirected& redirected, Now now);
   void end(Request& request, Outcome outcome, Reason reason, std::string text, Now now);
   void mend(Now now);
 

@@ -61,8 +61,10 @@ struct ServersChanged {
 ///
 /// Every operation ends by its deadline. Ordering: an operation that starts after another of any
 /// client has completed sees its effect; of two in flight at once neither order is promised, except
-/// that asynchronous operations of one client on one key leave in the order in which they were
-/// started while their connection lives.
+/// that asynchronous operations of one client on one key are carried out in the order in which they
+/// were started: also while a server redirects some of them, or its slots move. An earlier one that
+/// can no longer keep its place ends as `refused`, and was not carried out. Reads that may go to
+/// replicas have no place in this order.
 class SHEAF_API Client {
  public:
   /// Makes the value of a key that is absent; see get_or_compute.

@@ -124,6 +124,13 @@ TEST_F(CommandRouterTest, TheServersAreAskedOnceForAllCommandsThatWait) {
   EXPECT_TRUE(three.answered);
 }
 
+TEST_F(CommandRouterTest, CommandsThatHaveWaitedGoInTheirOrder) {
+  session("a:1")->capacity = 100;
+  for (const char* const key : {"1", "2", "3", "4", "5"}) run({"WRITE", key});
+  give("a:1", "table");
+  EXPECT_EQ(keys_at("a:1"), std::vector<std::string>({"", "1", "2", "3", "4", "5"}));
+}
+
 TEST_F(CommandRouterTest, AServerThatDoesNotSayItIsNotTheLastOneAsked) {
   RoutedCommand& command = run({"READ", "1"});
   give("a:1", "what?");

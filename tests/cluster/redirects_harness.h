@@ -45,6 +45,7 @@ struct RedirectedOp final : socket::RequestSink {
   }
   Request request;
   std::string key;
+  std::string number;
   unsigned ends = 0;
   bool answered = false;
   Outcome outcome = Outcome::invalid;
@@ -124,11 +125,14 @@ class RedirectsTest : public testing::Test {
     while (network.dialing() > 0) network.accept();
   }
 
+  // The value of its request is its number, from 1.
   RedirectedOp& start(const std::string& key,
                       std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                       std::uint64_t only_on = 0, bool may_lag = false) {
     RedirectedOp& op = ops.emplace_back();
     op.key = key;
+    op.number = std::to_string(ops.size());
+    op.request.operation.value = op.number;
     op.request.operation.verb = protocol::Verb::get;
     op.request.operation.key = op.key;
     op.request.operation.deadline = loop.now().mono + timeout;

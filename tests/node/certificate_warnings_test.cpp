@@ -128,7 +128,7 @@ class CertificatesOfANode : public testing::Test, private NodeOwner {
   std::optional<ClientNode> node;
 
  private:
-  void on_request_done(Request&) override {}
+  void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
   void on_connection_ended(std::uint64_t, Now) override {}
 };

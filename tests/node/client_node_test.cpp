@@ -65,7 +65,7 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
 
  private:
   void on_done(socket::Request&, const socket::Completion&) override {}
-  void on_request_done(Request&) override {}
+  void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
   void on_connection_ended(std::uint64_t, Now) override {}
 };

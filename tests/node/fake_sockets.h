@@ -93,8 +93,10 @@ struct FakeSession final : protocol::Session {
   void answer(const protocol::Reply& reply) {
     push(protocol::Event::Kind::reply, tickets_.front()).reply = reply;
     tickets_.pop_front();
+    waiting_.pop_front();
   }
   void end(Reason reason, std::string text, bool permanent = false) {
+    waiting_.clear();
     for (const protocol::Ticket ticket : std::exchange(tickets_, {})) {
       push(protocol::Event::Kind::failed, ticket).sent = protocol::Sent::maybe;
     }
@@ -128,12 +130,17 @@ struct FakeSession final : protocol::Session {
     time.on_request(now.mono);
     verbs.push_back(operation.verb);
     keys.emplace_back(operation.key);
+    values.emplace_back(operation.value);
     asking.push_back(operation.asking);
     tickets_.push_back({slot_++, 1});
+    waiting_.push_back({std::string(operation.key), std::string(operation.value)});
     return tickets_.back();
   }
   protocol::Sent cancel(protocol::Ticket ticket, Now) override {
-    std::erase(tickets_, ticket);
+    const auto at = std::ranges::find(tickets_, ticket);
+    if (at == tickets_.end()) return protocol::Sent::maybe;  // its answer is not delivered yet
+    waiting_.erase(waiting_.begin() + (at - tickets_.begin()));
+    tickets_.erase(at);
     return protocol::Sent::maybe;
   }
   bool renew_login(Now) override {
@@ -161,9 +168,17 @@ struct FakeSession final : protocol::Session {
   const protocol::CloseReason& close_reason() const override { return reason_; }
   const protocol::Counters& counters() const override { return counters_; }
 
+  struct Asked {
+    std::string key;
+    std::string value;
+  };
+  // The oldest request that has no answer.
+  const Asked& oldest() const { return waiting_.front(); }
+
   // For each submitted request.
   std::vector<protocol::Verb> verbs;
   std::vector<std::string> keys;
+  std::vector<std::string> values;
   std::vector<bool> asking;
 
  private:
@@ -177,6 +192,7 @@ struct FakeSession final : protocol::Session {
   std::vector<FakeSession*>& all_;
   std::deque<protocol::Event> events_;
   std::deque<protocol::Ticket> tickets_;
+  std::deque<Asked> waiting_;  // as tickets_
   std::uint32_t slot_ = 0;
   bool ready_ = false;
   bool closed_ = false;

@@ -39,7 +39,7 @@ class RefusedWatchLine : public testing::Test, private NodeOwner, private WatchL
   int failures = 0;
 
  private:
-  void on_request_done(Request&) override {}
+  void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
   void on_connection_ended(std::uint64_t, Now) override {}
   void on_line_up(Now) override {}

@@ -9,8 +9,8 @@ const std::string& KeyHistory::begin_set(std::size_t size) {
   return *writes_.back().value;
 }
 
-std::string KeyHistory::end_write(const Error* error) {
-  Write& write = writes_.back();
+std::string KeyHistory::end_write(std::size_t number, const Error* error) {
+  Write& write = writes_[number];
   if (write.state != State::open) return "a write of " + name_ + " ended twice";
   if (error == nullptr) {
     write.state = State::acknowledged;

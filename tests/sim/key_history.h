@@ -2,9 +2,9 @@
 
 // KeyHistory: what one thread has written to one key, and which of it a reader may see.
 //
-// A key has one writer, whose writes begin one after another. A reader sees the last write that was
-// acknowledged before the read began, or a later one. A write whose outcome is unknown may be
-// carried out at any time, so it may also be seen at any time.
+// A key has one writer, whose writes take effect in the order in which they begin. A reader sees
+// the last write that was acknowledged before the read began, or a later one. A write whose outcome
+// is unknown may be carried out at any time, so it may also be seen at any time.
 //
 // Thread rule: one thread at a time.
 
@@ -21,15 +21,17 @@ class KeyHistory {
   explicit KeyHistory(std::string name) : name_(std::move(name)), writes_(1) {}
 
   const std::string& name() const { return name_; }
-  // True if a write has begun and not ended.
+  // True if the newest write has not ended.
   bool busy() const { return writes_.back().state == State::open; }
   // Returns the value to be set. It names the key and the number of the write, followed by `size`
   // more bytes.
   const std::string& begin_set(std::size_t size);
   void begin_remove() { writes_.push_back({std::nullopt, State::open}); }
-  // Ends the present write; no error means that it was acknowledged. Returns what is wrong, or
-  // nothing.
-  std::string end_write(const Error* error);
+  // The write that began last, for end_write(): several may be in flight.
+  std::size_t newest() const { return writes_.size() - 1; }
+  // Ends a write; no error means that it was acknowledged. Returns what is wrong, or nothing.
+  std::string end_write(std::size_t write, const Error* error);
+  std::string end_write(const Error* error) { return end_write(newest(), error); }
 
   // True if a write may still be carried out, even after later ones.
   bool in_doubt(std::size_t write) const {

@@ -35,7 +35,7 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
 
   void rest() { resting_ = true; }  // begins nothing more
   void go_on();
-  bool busy() const { return busy_; }
+  bool busy() const { return in_flight_ > 0; }
   Deadline last_success() const { return last_success_; }
   StackClient& client() { return client_; }
   KeyHistory& history(std::size_t index) { return keys_[index]; }
@@ -50,12 +50,25 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
     std::int64_t acknowledged = 0;
     std::int64_t in_doubt = 0;
   };
+  struct Action final : cluster::Request {
+    Doing doing = Doing::get;
+    KeyHistory* history = nullptr;
+    Counter* counter = nullptr;
+    std::size_t since = 0;  // of a read, for KeyHistory
+    std::size_t write = 0;  // of a set, for KeyHistory
+    std::string value;
+    std::array<std::string_view, 3> words;
+    bool in_flight = false;
+  };
 
   void on_timer(Now now) override;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   void begin(Now now);
-  void end_read(const socket::Completion& completion);
-  void end_write(const Error* error);
+  void read(Action& action, KeyHistory& history);
+  void set(Action& action, KeyHistory& history);
+  void add(Action& action);
+  void end_read(Action& action, const socket::Completion& completion);
+  void end_write(Action& action, const Error* error);
   void pause(Now now);
 
   SlotLoad& load_;
@@ -64,13 +77,8 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
   std::unique_ptr<socket::Timer> timer_;
   std::vector<KeyHistory> keys_;
   std::vector<Counter> counters_;
-  cluster::Request request_;
-  std::array<std::string_view, 3> words_;
-  Doing doing_ = Doing::get;
-  KeyHistory* key_ = nullptr;
-  Counter* counter_ = nullptr;
-  std::size_t since_ = 0;
-  bool busy_ = false;
+  std::array<Action, 4> actions_;  // all on one key, except that a read may be of another client's
+  unsigned in_flight_ = 0;
   bool resting_ = true;
   Deadline last_success_{0};
 };
@@ -154,6 +162,7 @@ class SlotLoad {
   static std::vector<Shift> in_pieces(const std::vector<Shift>& shifts, std::size_t slots);
   std::vector<unsigned> owners() const;
   std::int64_t number_at(const std::string& key);
+  void judge_order();
   void finding(std::string text);  // empty: no finding
 
   std::chrono::nanoseconds pause_{std::chrono::seconds(1)};

@@ -3,8 +3,11 @@
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
 #include <charconv>
+#include <future>
 #include <optional>
 #include <utility>
+
+#include <sheaf/async.h>
 
 #include "protocol/resp/wire/hash_slot.h"
 
@@ -51,9 +54,11 @@ bool LoadKey::plausible(std::uint64_t number, std::uint64_t acknowledged, std::u
 // ---- set, get
 
 void PlainKey::use() {
-  const std::string value = name() + "=" + std::to_string(numbers_.begin());
-  numbers_.ended(
-      write("set", [&] { return load().client.set(name(), value, {.timeout = load().patience}); }));
+  const std::uint64_t next = numbers_.begin();
+  const std::string value = name() + "=" + std::to_string(next);
+  numbers_.ended(next, write("set", [&] {
+                   return load().client.set(name(), value, {.timeout = load().patience});
+                 }));
   const auto got =
       read("get", [&] { return load().client.get(name(), {.timeout = load().patience}); });
   if (got) judge(*got);
@@ -62,6 +67,37 @@ void PlainKey::use() {
 void PlainKey::judge(const GetResult& got) {
   const auto number = got ? number_behind(name() + "=", got->data) : 0;
   if (!number) return found("holds " + got->data);
+  plausible(*number, numbers_);
+}
+
+// ---- several in flight
+
+void PipelinedKey::use() {
+  constexpr std::size_t in_flight = 4;
+  SetOptions terms;
+  terms.timeout = load().patience;
+  GetOptions how;
+  how.timeout = load().patience;
+  const AsyncClient async = load().client.async();
+  const auto begun = Clock::now();
+  std::vector<std::future<Result<SetResult>>> sets;
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < in_flight; ++i) {
+    numbers.push_back(numbers_.begin());
+    const std::string value = name() + "=" + std::to_string(numbers.back());
+    sets.push_back(async.set(name(), value, terms).future());
+  }
+  auto last = async.get(name(), how).future();
+  for (std::size_t i = 0; i < in_flight; ++i) {
+    const auto set = sets[i].get();
+    ended("set in flight", true, begun, set ? nullptr : &set.error());
+    numbers_.ended(numbers[i], set);
+  }
+  const auto got = last.get();
+  ended("get in flight", false, begun, got ? nullptr : &got.error());
+  if (!got) return;
+  const auto number = *got ? number_behind(name() + "=", (*got)->data) : 0;
+  if (!number) return found("holds " + (*got)->data);
   plausible(*number, numbers_);
 }
 
@@ -193,11 +229,12 @@ void VersionedKey::use() {
 void TaggedPair::use() {
   const std::string first = "{" + name() + "}a";
   const std::string second = "{" + name() + "}b";
-  const std::string value = name() + "=" + std::to_string(numbers_.begin());
-  numbers_.ended(write("MSET", [&] {
-    return load().client.execute(Command{"MSET", first, value, second, value},
-                                 {.timeout = load().patience});
-  }));
+  const std::uint64_t next = numbers_.begin();
+  const std::string value = name() + "=" + std::to_string(next);
+  numbers_.ended(next, write("MSET", [&] {
+                   return load().client.execute(Command{"MSET", first, value, second, value},
+                                                {.timeout = load().patience});
+                 }));
   const auto got = read("MGET", [&] {
     return load().client.execute(Command{"MGET", first, second}, {.timeout = load().patience});
   });

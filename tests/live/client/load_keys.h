@@ -5,6 +5,7 @@
 //
 // Thread rule: one thread uses a key; any number use a LockedCounter.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -43,11 +44,11 @@ struct Load {
 class WrittenNumbers {
  public:
   std::uint64_t begin() { return ++begun_; }  // the next one
-  // Records how the write of the latest number ended.
+  // Records how the write of a number ended.
   template <class T>
-  void ended(const Result<T>& result) {
-    if (result) acked_ = begun_;
-    if (!result && result.error().outcome == Outcome::unknown) unknown_.insert(begun_);
+  void ended(std::uint64_t number, const Result<T>& result) {
+    if (result) acked_ = std::max(acked_, number);
+    if (!result && result.error().outcome == Outcome::unknown) unknown_.insert(number);
   }
   bool may_come_late(std::uint64_t number) const { return unknown_.contains(number); }
   std::uint64_t begun() const { return begun_; }  // the latest number that was sent
@@ -119,6 +120,16 @@ class PlainKey final : public LoadKey {
   void use() override;
   // Checks the result of a get.
   void judge(const GetResult& got);
+
+ private:
+  WrittenNumbers numbers_;
+};
+
+// Four sets and a get in flight at once: they are carried out in this order.
+class PipelinedKey final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
 
  private:
   WrittenNumbers numbers_;

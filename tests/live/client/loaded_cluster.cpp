@@ -46,6 +46,7 @@ LoadWriter::LoadWriter(Load& load, unsigned number,
     add("counter", 8 + i, std::type_identity<Counter>{});
     add("versioned", i, std::type_identity<VersionedKey>{});
     add("pair", i, std::type_identity<TaggedPair>{});
+    add("pipelined", i, std::type_identity<PipelinedKey>{});
   }
 }
 

@@ -1,0 +1,71 @@
+#pragma once
+
+// Sender: puts requests on nodes, each when the order of its key allows it (key_order.h), and ends
+// requests that no node has.
+//
+// Thread rule: belongs to one lane.
+
+#include "cluster/moving/key_order.h"
+#include "cluster/nodes/cluster_nodes.h"
+
+namespace sheaf::cluster {
+
+// The cluster, which knows where a request should go.
+class SenderOwner {
+ public:
+  // A parked request may have become free: sends it, parks it again or ends it.
+  virtual void try_again(Request& parked, Now now) = 0;
+
+ protected:
+  ~SenderOwner() = default;
+};
+
+class Sender final : private socket::Deferred {
+ public:
+  // They must outlive it.
+  struct Parts {
+    ClusterNodes& nodes;
+    node::NodeOwner& requests;
+    SenderOwner& owner;
+    node::EarliestTimer& timer;
+    socket::Loop& loop;
+    node::EventLog& events;
+  };
+  explicit Sender(const Parts& parts) : parts_(parts) {}
+  ~Sender() { parts_.loop.forget(*this); }
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  KeyOrder& order() noexcept { return order_; }
+  // True if the request may go to this node now; otherwise it is parked. The caller then starts it
+  // there.
+  bool admits(Request& request, std::uint32_t node, Now now);
+  // The request goes to the node, now or when it may.
+  void send(Request& request, std::uint32_t node, Now now);
+  // The request waits outside a node until it is sent once more.
+  void hold(Request& request);
+  // The request has ended.
+  void forget(Request& request, const socket::Completion& completion);
+
+  // Ends a parked request that was never sent.
+  void end_parked(Request& parked, Reason reason, Now now);
+  // Ends a request whose slot has no owner.
+  void end_unowned(Request& request, Now now);
+
+  // Does what is due.
+  void advance(Now now);
+  Deadline poll_deadline() const noexcept { return order_.poll_deadline(); }
+  // Ends all parked requests that were never sent, and tries no more.
+  void shut_down(Now now);
+
+ private:
+  void run_deferred(Now now) override;
+  void try_parked();
+  void end(Request& request, const socket::Completion& completion);
+
+  const Parts parts_;
+  KeyOrder order_;
+  bool shut_down_ = false;
+};
+
+}  // namespace sheaf::cluster
