@@ -17,6 +17,10 @@ using namespace std::chrono_literals;
 // a second turn.
 constexpr std::chrono::milliseconds first_patience = 300ms;
 
+// How many more servers are asked in a round because one does not name the owner of a slot that is
+// wanted: a cluster may really lack one, and must not be asked too much.
+constexpr unsigned most_incomplete = 3;
+
 constexpr std::string_view needs_plain_password =
     "the password would reach it unencrypted, which needs allow_plain_password=1";
 
@@ -64,7 +68,9 @@ std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeC
 void MapFetcher::fetch_map(std::string_view first, Now now) {
   to_ask_.clear();
   passed_over_.clear();
+  had_turn_.clear();
   second_turn_ = false;
+  incomplete_ = 0;
   heard_ = Heard::nothing;
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
@@ -90,8 +96,9 @@ void MapFetcher::ask_next(Now now) {
     second_turn_ = true;
     return ask_next(now);
   }
-  if (member == nullptr) return end_round(false, now);
+  if (member == nullptr) return finds_more(now) ? ask_next(now) : end_round(false, now);
   member_ = member->identity();
+  had_turn_.push_back(member_);
   first_question_ = question();
   ask(*member, now);
 }
@@ -166,7 +173,10 @@ void MapFetcher::run_deferred(Now now) {
       return;
     case Phase::answered:
       apply_map(now);
-      return end_round(true, now);
+      if (!lacks_owner() || ++incomplete_ > most_incomplete) return end_round(true, now);
+      heard_ = Heard::others;
+      problem_.clear();
+      return ask_next(now);
     case Phase::again:
       member = parts_.cluster.topology().find(member_);
       return member != nullptr ? ask(*member, now) : ask_next(now);
@@ -178,8 +188,28 @@ void MapFetcher::run_deferred(Now now) {
 void MapFetcher::end_round(bool good, Now now) {
   phase_ = Phase::idle;
   lasting_ = !good && heard_ == Heard::refusals;
-  good ? problem_.clear() : widen(now);
+  if (good || incomplete_ > 0) problem_.clear();
+  if (!good) widen(now);
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);
+}
+
+// After all members, in this round: true if more servers have become members.
+bool MapFetcher::finds_more(Now now) {
+  widen(now);
+  for (const Member& member : parts_.cluster.topology().members()) {
+    std::string identity = member.identity();
+    if (std::ranges::find(had_turn_, identity) == had_turn_.end()) {
+      to_ask_.push_back(std::move(identity));
+    }
+  }
+  return !to_ask_.empty();
+}
+
+// True if a request waits for a slot whose owner the last answer did not name. Its server may be
+// out of date, and others may know.
+bool MapFetcher::lacks_owner() const {
+  const Redirects* const redirects = parts_.cluster.redirects();
+  return redirects != nullptr && redirects->wants_owner();
 }
 
 // The hosts of servers that own slots are those of members, so they are not searched here.

@@ -16,17 +16,22 @@
 // | asking   | the client shuts down             |                                  | idle     |
 // | answered | the completion is over            | applies the topology, reports    | idle     |
 // |          |                                   | success                          |          |
+// | answered | the same, but a request waits for | applies the topology, asks the   | asking   |
+// |          | a slot without an owner, and at   | next member                      |          |
+// |          | most two answers were like that   |                                  |          |
 // | again    | the same                          | asks the same member that; if it | asking   |
 // |          |                                   | has left, the next one           |          |
 // | next     | the same                          | asks the next member             | asking   |
-// | next     | the same, and no member is left   | reports failure                  | idle     |
+// | next     | the same, and no member is left   | more servers become members; if  | asking,  |
+// |          |                                   | there are none, reports failure  | or idle  |
 //
 // A map has several questions where servers may refuse one. Each member is asked each question
 // once, and again in its second turn.
 //
-// Once a whole round has failed, more servers become members, without slots, until there is a map:
-// those of the configuration, and those that the last map named in addition to the owners. So a
-// client finds a cluster again even if every server it knew is gone.
+// Once all members have been asked in vain, more servers become members, without slots, until there
+// is a map: those of the configuration, and those that the last answers named in addition to the
+// owners. So a client finds a cluster again even if every server it knew is gone, and even if the
+// only server that answers is out of date.
 //
 // If every server of a round permanently refused the login or the question, or was reached but did
 // not complete the TLS handshake, requests that wait for the map fail at once. Rounds continue.
@@ -105,6 +110,8 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   void end_round(bool good, Now now);
   void apply_map(Now now);
   void widen(Now now);
+  bool finds_more(Now now);
+  bool lacks_owner() const;
   std::vector<NodeConfig> trusted(std::vector<NodeConfig> servers,
                                   std::vector<std::uint16_t>& owners);
   std::vector<std::uint32_t> add_replicas(std::vector<NodeConfig>& servers) const;
@@ -123,7 +130,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::uint64_t asked_ = 0;
   std::vector<std::string> to_ask_;       // identities
   std::vector<std::string> passed_over_;  // identities that get a second turn
+  std::vector<std::string> had_turn_;     // identities asked in this round
   bool second_turn_ = false;
+  unsigned incomplete_ = 0;     // answers of this round without an owner of a slot that is wanted
   std::string member_;          // the identity of the member that was asked last
   std::string first_question_;  // the first one put to that member
   Heard heard_ = Heard::nothing;

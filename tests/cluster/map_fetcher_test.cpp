@@ -195,6 +195,65 @@ TEST_F(MapFetcherTest, EveryServerIsAskedEveryQuestionOnceInARound) {
   EXPECT_NE(questioned(), "");
 }
 
+// The only seed is out of date. What it names is asked next, not the seed again.
+TEST_F(MapFetcherTest, ASeedWithoutAMapNamesTheServersThatAreAskedNext) {
+  make({.seeds = {a}});
+  script.servers = {b};
+  script.owners = {{16'384, 0}};
+  script.others = {b, c};
+  connect();
+  RedirectedOp& op = start("7");
+  ASSERT_EQ(questioned(), "a:1");
+  give("nonsense");
+  connect();
+  const std::string second = questioned();
+  EXPECT_TRUE(second == "b:1" || second == "c:1") << second;
+  give_map();
+  connect();
+  loop.pass(10ms);
+  ASSERT_EQ(in_flight("b:1"), 1u);
+  answer("b:1");
+  EXPECT_TRUE(op.answered);
+}
+
+// A server may be out of date, or a slot may really have no owner. Each round asks a few servers.
+TEST_F(MapFetcherTest, AMapWithoutTheOwnerOfAWantedSlotIsFollowedByTheNextServer) {
+  script.owners = {{100, 0}};
+  script.others = {b, c};
+  RedirectedOp& op = start("200");
+  const std::string first = questioned();
+  give_map();
+  connect();
+  const std::string second = questioned();
+  EXPECT_NE(second, "");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(fetcher->problem().text, "");
+  EXPECT_EQ(op.ends, 0u);
+  script.owners = {{100, 0}, {16'384, 1}};
+  give_map();
+  loop.pass(300ms);
+  ASSERT_EQ(in_flight("b:1"), 1u);
+  answer("b:1");
+  EXPECT_TRUE(op.answered);
+  EXPECT_EQ(questioned(), "");
+}
+
+TEST_F(MapFetcherTest, ASlotThatNobodyOwnsCostsFourQuestionsARound) {
+  begin_with(
+      {.seeds = {{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}, {"d", 1, 1}, {"e", 1, 1}, {"f", 1, 1}}});
+  script.servers = {a, b};
+  script.owners = {{100, 0}, {150, 1}};
+  script.others = {{"c", 1, 1}, {"d", 1, 1}, {"e", 1, 1}, {"f", 1, 1}};
+  start("200");
+  unsigned asked = 0;
+  while (!questioned().empty() && asked < 10) {
+    give_map();
+    connect();
+    ++asked;
+  }
+  EXPECT_EQ(asked, 4u);
+}
+
 TEST_F(MapFetcherTest, AServerThatIsSilentIsPassedOverSoon) {
   const std::string first = questioned();
   loop.pass(301ms);

@@ -98,15 +98,14 @@ std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& rep
     next_form();
     return std::unexpected(std::move(view.error()));
   }
-  if (view->claims.empty() && !known_) {
-    return std::unexpected("the server knows no owner of any slot");
-  }
   if (rules_.hosts == HostKind::names) call_by_name(*view);
   note_importers(*view);
   view->asked = from.asked;
-  slots_ = SlotMap::merge({&*view, 1}, slots_);
-  known_ = true;
+  slots_ = SlotMap::merge({&*view, 1}, known_ ? slots_ : SlotMap());
   write_down();
+  known_ = known_ || !servers_.empty();
+  // The servers that it names may know more: they are others().
+  if (!known_) return std::unexpected("the server knows no owner of any slot");
   return {};
 }
 

@@ -134,6 +134,26 @@ TEST_F(RespClusterMap, AServerOutsideTheClusterIsNoMap) {
   EXPECT_EQ(owner(map, 0), "127.0.0.1:17301") << "it takes nothing away";
 }
 
+// A server that is out of date lists slots with replicas, or none at all, but the other servers
+// that it names may know their owners.
+TEST_F(RespClusterMap, AViewWithoutOwnersIsNoMapButNamesOtherServers) {
+  ClusterMap map(three);
+  const std::string stale =
+      "07c37dfeb235213a872192d90877d0cd55635b91 127.0.0.1:7000@17000 myself,slave "
+      "67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1 0 0 3 connected 0-16383\n"
+      "67ed2db8d677e59ec4a4cefb06858cf2a1a89fa1 127.0.0.1:7001@17001 master - 0 0 3 connected\n";
+  const std::string reply = "$" + std::to_string(stale.size()) + "\r\n" + stale + "\r\n";
+  EXPECT_EQ(give(map, done(reply)), "the server knows no owner of any slot");
+  EXPECT_FALSE(map.known());
+  EXPECT_TRUE(map.servers().empty());
+  std::vector<std::string> named;
+  for (const NodeConfig& other : map.others()) named.push_back(other.identity());
+  EXPECT_EQ(named, (std::vector<std::string>{"127.0.0.1:7000", "127.0.0.1:7001"}));
+  EXPECT_EQ(give(map, done(live::redis_nodes)), "");
+  EXPECT_EQ(owner(map, 0), "127.0.0.1:17301");
+  EXPECT_TRUE(map.known());
+}
+
 // The two servers involved report it; a third one does not know.
 TEST_F(RespClusterMap, SaysToWhomASlotIsOnItsWay) {
   const auto nodes = [](const std::string& myself, const std::string& of_a,
