@@ -26,6 +26,22 @@ bool is_host_name(std::string_view host) noexcept {
   return is_address(AF_INET, host, &address);
 }
 
+// The name of an interface (Linux, IFNAMSIZ) or its number; RFC 4007 §11.
+bool is_zone(std::string_view zone) noexcept {
+  constexpr std::size_t longest = 15;
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
+  };
+  return !zone.empty() && zone.size() <= longest && std::ranges::all_of(zone, fits);
+}
+
+// A link-local address is one on each link, so without a zone it cannot be connected to.
+bool lacks_zone(std::string_view host) noexcept {
+  in6_addr address{};
+  return is_address(AF_INET6, host, &address) && IN6_IS_ADDR_LINKLOCAL(&address);
+}
+
 }  // namespace
 
 bool is_address(int family, std::string_view text, void* out) noexcept {
@@ -37,12 +53,19 @@ bool is_address(int family, std::string_view text, void* out) noexcept {
 
 bool is_ipv6(std::string_view host) noexcept {
   in6_addr address{};
-  return is_address(AF_INET6, host, &address);
+  const std::size_t percent = host.find('%');
+  if (!is_address(AF_INET6, host.substr(0, percent), &address)) return false;
+  if (percent == host.npos) return true;
+  return IN6_IS_ADDR_LINKLOCAL(&address) && is_zone(host.substr(percent + 1));
 }
 
 std::optional<std::string> fault_of_host(std::string_view host, bool bracketed) {
   if (host.empty()) return "the host is empty";
   if (bracketed && !is_ipv6(host)) return "the text in brackets is not an IPv6 address";
+  if (lacks_zone(host)) {
+    return "a link-local address needs the interface that it is reached by: " + std::string(host) +
+           "%eth0";
+  }
   if (!bracketed && !is_host_name(host)) return "the host is neither a name nor an address";
   return std::nullopt;
 }

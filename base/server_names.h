@@ -16,6 +16,7 @@ inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
 
 // Writes the 16 bytes of an IPv6 address or the 4 of an IPv4 address to `out`.
 bool is_address(int family, std::string_view text, void* out) noexcept;
+// True for an IPv6 address; one of a link (fe80::/10) may have a zone, "fe80::1%eth0" (RFC 4007).
 bool is_ipv6(std::string_view host) noexcept;
 
 // What is wrong with a host, in one sentence; nothing if it may be configured. It has no brackets;

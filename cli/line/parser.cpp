@@ -8,10 +8,10 @@
 
 #include <sheaf/version.h>
 
+#include "base/nearest_word.h"
 #include "base/text.h"
 #include "cli/line/guarded_words.h"
 #include "cli/line/help.h"
-#include "cli/line/nearest_word.h"
 
 namespace sheaf::cli {
 

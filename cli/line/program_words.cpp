@@ -1,8 +1,8 @@
 #include "cli/line/program_words.h"
 
+#include "base/nearest_word.h"
 #include "base/text.h"
 #include "cli/line/help.h"
-#include "cli/line/nearest_word.h"
 
 namespace sheaf::cli {
 

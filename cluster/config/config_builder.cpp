@@ -1,12 +1,32 @@
 #include "cluster/config/config_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
 namespace sheaf::cluster {
+namespace {
+
+// How others write the schemes of this library.
+std::string_view usual_scheme(std::string_view name) noexcept {
+  constexpr std::pair<std::string_view, std::string_view> usual[] = {
+      {"valkey", "redis"}, {"valkeys", "rediss"}, {"memcache", "memcached"}};
+  const auto found =
+      std::ranges::find(usual, name, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(usual) ? name : found->second;
+}
+
+}  // namespace
+
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
-  const std::string name = folded(scheme);
+  const std::string written = folded(scheme);
+  const std::string_view name = usual_scheme(written);
+  if (name.find("sentinel") != name.npos) {
+    return refusal(
+        "Sentinel is not supported: name the servers of a cluster, or standalone servers with "
+        "routing=ring");
+  }
   if (name.find('+') != name.npos) {
     return refusal(
         "a scheme with a + says where servers are listed, not which servers: sheaf/discovery.h "
@@ -71,7 +91,12 @@ Checked ConfigBuilder::set_password(std::string_view password) {
 
 Checked ConfigBuilder::set_option(std::string_view name, std::string_view value, Written written) {
   const Option* option = find_option(name);
-  if (option == nullptr) return refusal("is unknown");
+  const bool database = name == "db" || name == "database";
+  if (database && traits_->options == protocol::OptionGroup::redis) {
+    if (value == "0") return {};
+    return refusal("must be 0: " + std::string(only_database));
+  }
+  if (option == nullptr) return refusal("is unknown" + meant_option(name));
   if (!given_.insert(std::string(name)).second) return refusal("is given twice");
   if (!has_group(*traits_, config_.tls, option->group)) {
     return refusal("is " + only_for(option->group));

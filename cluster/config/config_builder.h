@@ -55,5 +55,8 @@ class ConfigBuilder {
 };
 
 inline constexpr std::size_t max_config_bytes = 1u << 20;
+// Why no other database of a Redis server can be selected.
+inline constexpr std::string_view only_database =
+    "a cluster has only database 0, and sheaf uses no other";
 
 }  // namespace sheaf::cluster

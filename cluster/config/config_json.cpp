@@ -1,5 +1,6 @@
 #include "cluster/config/config_json.h"
 
+#include "base/nearest_word.h"
 #include "base/strict_json.h"
 #include "base/text.h"
 #include "cluster/config/config_builder.h"
@@ -44,7 +45,9 @@ Checked read_server(const JsonValue& server, const std::string& path, ConfigBuil
       if (name == "port") parts.port = static_cast<std::uint16_t>(*number);
       if (name == "weight") parts.weight = *number;
     } else {
-      return at(place, "is not a field of a server");
+      constexpr std::string_view fields[] = {"host", "port", "weight"};
+      const std::string meant = did_you_mean(name, fields);
+      return at(place, "is not a field of a server" + (meant.empty() ? meant : "." + meant));
     }
   }
   if (!has_host) return at(json_field(path, "host"), "is missing");
@@ -106,7 +109,9 @@ Checked read_field(const std::string& name, const JsonValue& value, ConfigBuilde
     const auto& text = value.text;
     return name == "user" ? builder.set_user(text) : builder.set_password(text);
   }
-  if (find_option(name) == nullptr) return refusal("is not a field of a cluster");
+  if (find_option(name) == nullptr) {
+    return refusal("is not a field of a cluster" + meant_option(name));
+  }
   return read_option(name, value, builder);
 }
 

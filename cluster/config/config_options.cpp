@@ -7,7 +7,9 @@
 #include <bit>
 #include <chrono>
 #include <optional>
+#include <vector>
 
+#include "base/nearest_word.h"
 #include "base/text.h"
 
 namespace sheaf::cluster {
@@ -349,6 +351,13 @@ bool is_given(const ClusterConfig& config, const Option& option) {
 const Option* find_option(std::string_view name) noexcept {
   const auto found = std::ranges::find(all_options, name, &Option::name);
   return found == all_options.end() ? nullptr : &*found;
+}
+
+std::string meant_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Option& option : all_options) names.push_back(option.name);
+  const std::string meant = did_you_mean(name, names);
+  return meant.empty() ? meant : "." + meant;
 }
 
 std::string allowed(const Option& option) {

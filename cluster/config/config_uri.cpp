@@ -74,6 +74,22 @@ Checked read_path(std::string_view text, ServerParts server, const std::string& 
   return builder.add_server(server, where);
 }
 
+// RFC 6874 writes the % before the zone of an address as %25; many write it as it is.
+std::string without_escape(std::string_view address) {
+  std::string out(address);
+  if (const std::size_t at = out.find("%25"); at != out.npos) out.erase(at + 1, 2);
+  return out;
+}
+
+// True for ":PORT:WEIGHT", as other clients write a weight. No IPv6 address ends like that without
+// further colons.
+bool is_port_and_weight(std::string_view text) {
+  if (!text.starts_with(':')) return false;
+  text.remove_prefix(1);
+  const std::string_view port = take_until(text, ':');
+  return parse_decimal(port) && parse_decimal(text);
+}
+
 // host[:port][*weight] or /path[*weight]
 Checked read_server(std::string_view text, const std::string& where, ConfigBuilder& builder) {
   if (text.empty()) return refusal(where + " is empty");
@@ -86,16 +102,21 @@ Checked read_server(std::string_view text, const std::string& where, ConfigBuild
   }
   if (is_path(text)) return read_path(text, server, where, builder);
   server.bracketed = text.starts_with('[');
+  std::string address;
   if (server.bracketed) {
     text.remove_prefix(1);
     if (text.find(']') == text.npos) return refusal(where + ": a bracket is not closed");
-    server.host = take_until(text, ']');
+    address = without_escape(take_until(text, ']'));
+    server.host = address;
     if (!text.empty() && text.front() != ':') {
       return refusal(where + ": only a port may follow the bracket");
     }
   } else {
     server.host = text.substr(0, text.find(':'));
     text.remove_prefix(server.host.size());
+  }
+  if (is_port_and_weight(text)) {
+    return refusal(where + ": a weight is written after a star, HOST:PORT*WEIGHT");
   }
   if (text.find(':') != text.rfind(':')) {
     return refusal(where + ": an IPv6 address must be in brackets");
@@ -136,7 +157,10 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
     more = text.find('&') != text.npos;
     std::string_view option = take_until(text, '&');
     if (option.find('=') == option.npos) {
-      return refusal("option " + std::to_string(number) + " is not name=value");
+      const std::string place = "option " + std::to_string(number) + " is not name=value";
+      const bool weight = number == 1 && parse_decimal(option);
+      return refusal(weight ? place + "; a weight is written after a star, HOST:PORT*WEIGHT"
+                            : place);
     }
     const std::string_view name = take_until(option, '=');
     // An unknown name is quoted only if it cannot be a part of something else, such as a password.
@@ -160,6 +184,21 @@ bool check_slashes(std::string_view authority) {
     if (!is_path(server) && server.find('/') != server.npos) return false;
   }
   return true;
+}
+
+// Removes "/DATABASE" from the end. Everyone writes redis://host/0.
+Checked take_database(std::string_view& authority) {
+  const std::size_t server = authority.find_last_of(",@") + 1;  // 0: the only server
+  const std::size_t slash = authority.rfind('/');
+  if (slash == authority.npos || is_path(authority.substr(server))) return {};
+  const auto database = parse_decimal(authority.substr(slash + 1));
+  if (!database) return {};
+  if (*database != 0) {
+    return refusal("database " + std::to_string(*database) +
+                   " cannot be selected: " + std::string(only_database));
+  }
+  authority.remove_suffix(authority.size() - slash);
+  return {};
 }
 
 // Finds characters that are allowed nowhere. This is done before the URI is split, because a
@@ -195,6 +234,10 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   const bool with_options = rest.find('?') != rest.npos;
   std::string_view authority = take_until(rest, '?');
   if (authority.ends_with('/') && authority.size() > 1) authority.remove_suffix(1);
+  const bool has_databases = builder.traits().options == protocol::OptionGroup::redis;
+  if (has_databases) {
+    if (auto taken = take_database(authority); !taken) return taken;
+  }
   if (auto clean = check_characters(authority, rest); !clean) return clean;
   if (authority.find('@') != authority.npos) {
     if (auto login = read_login(take_until(authority, '@'), builder); !login) return login;

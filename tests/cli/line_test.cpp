@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
+#include "base/nearest_word.h"
 #include "cli/line/help.h"
-#include "cli/line/nearest_word.h"
 #include "tests/cli/command_lines.h"
 
 namespace sheaf::cli {

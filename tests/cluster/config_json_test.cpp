@@ -113,7 +113,7 @@ TEST(ConfigJson, NamesThePathOfAnUnknownField) {
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","colour":1)")),
             "clusters.main.colour is not a field of a cluster");
   EXPECT_EQ(refusal_of_json(listed(R"({"host":"a"},{"host":"b","weigth":1})")),
-            "clusters.main.servers[1].weigth is not a field of a server");
+            "clusters.main.servers[1].weigth is not a field of a server. Did you mean weight?");
   EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","a b\n":1)")),
             "clusters.main.\"a b\\x0A\" is not a field of a cluster");
 }
@@ -291,7 +291,7 @@ TEST(ConfigDocumentation, TheExampleIsAccepted) {
   const std::size_t end = text.find("```", start + 8);
   const auto clusters = good(text.substr(start + 8, end - start - 8));
   ASSERT_EQ(clusters.size(), 3u);
-  EXPECT_EQ(clusters[1].second.nodes[1].identity(), "[fe80::17]:1883");
+  EXPECT_EQ(clusters[1].second.nodes[1].identity(), "[fe80::17%eth0]:1883");
 }
 
 }  // namespace

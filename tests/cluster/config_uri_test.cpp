@@ -44,9 +44,9 @@ TEST(ConfigUri, FillsInPortAndWeight) {
 }
 
 TEST(ConfigUri, TakesIpv6InBracketsOnly) {
-  const auto config = good_uri("mqtt://[::1]:1885,[fe80::2]*3,[::ffff:1.2.3.4]");
-  EXPECT_EQ(identities(config),
-            (std::vector<std::string>{"[::1]:1885", "[fe80::2]:1883", "[::ffff:1.2.3.4]:1883"}));
+  const auto config = good_uri("mqtt://[::1]:1885,[2001:db8::2]*3,[::ffff:1.2.3.4]");
+  EXPECT_EQ(identities(config), (std::vector<std::string>{"[::1]:1885", "[2001:db8::2]:1883",
+                                                          "[::ffff:1.2.3.4]:1883"}));
   EXPECT_EQ(config.nodes[0].host, "::1");
   EXPECT_EQ(refusal_of_uri("mqtt://::1:1883"), "server 1: an IPv6 address must be in brackets");
   EXPECT_EQ(refusal_of_uri("mqtt://[::1:1883"), "server 1: a bracket is not closed");
@@ -55,6 +55,62 @@ TEST(ConfigUri, TakesIpv6InBracketsOnly) {
             "server 1: the text in brackets is not an IPv6 address");
   EXPECT_EQ(refusal_of_uri("mqtt://[b1]"), "server 1: the text in brackets is not an IPv6 address");
   EXPECT_EQ(refusal_of_uri("mqtt://[]"), "server 1: the host is empty");
+}
+
+// RFC 4007: the address is one on each link, and only the zone says on which.
+TEST(ConfigUri, ALinkLocalAddressHasAZone) {
+  const auto config = good_uri("mqtt://[fe80::2%eth0],[fe80::2%25eth1]:1884");
+  EXPECT_EQ(identities(config),
+            (std::vector<std::string>{"[fe80::2%eth0]:1883", "[fe80::2%eth1]:1884"}));
+  EXPECT_EQ(config.nodes[0].host, "fe80::2%eth0");
+  EXPECT_EQ(refusal_of_uri("mqtt://[fe80::2]"),
+            "server 1: a link-local address needs the interface that it is reached by: "
+            "fe80::2%eth0");
+  for (const auto* uri : {"mqtt://[::1%eth0]", "mqtt://[fe80::2%]", "mqtt://[fe80::2%a/b]",
+                          "mqtt://[fe80::2%a%b]", "mqtt://[fe80::2%abcdefghijklmnop]"}) {
+    EXPECT_THAT(refusal_of_uri(uri), testing::AnyOf(HasSubstr("not an IPv6 address"),
+                                                    HasSubstr("may not follow the servers")))
+        << uri;
+  }
+}
+
+// As other clients write them.
+TEST(ConfigUri, TakesTheSchemesOfOthers) {
+  EXPECT_EQ(good_uri("valkey://v1").kind, EndpointKind::redis);
+  EXPECT_TRUE(good_uri("valkeys://v1").tls);
+  EXPECT_FALSE(good_uri("valkey://v1").tls);
+  EXPECT_EQ(good_uri("memcache://c1").kind, EndpointKind::memcached);
+  for (const auto* uri : {"redis+sentinel://s1", "redis-sentinel://s1", "sentinel://s1"}) {
+    EXPECT_THAT(refusal_of_uri(uri), HasSubstr("Sentinel is not supported")) << uri;
+  }
+}
+
+TEST(ConfigUri, TakesDatabaseZeroOfRedisAndNoOther) {
+  for (const auto* uri : {"redis://r1/0", "redis://u:p@localhost:6380/0?timeout=1s",
+                          "redis://r1/?db=0", "redis://r1,r2/0", "rediss://r1?database=0"}) {
+    EXPECT_FALSE(good_uri(uri).nodes.empty()) << uri;
+  }
+  EXPECT_EQ(identities(good_uri("redis://r1,r2:7000/0")),
+            (std::vector<std::string>{"r1:6379", "r2:7000"}));
+  EXPECT_EQ(identities(good_uri("redis:///run/redis/0?routing=ring")),
+            (std::vector<std::string>{"/run/redis/0"}));
+  EXPECT_EQ(
+      refusal_of_uri("redis://r1/1"),
+      "database 1 cannot be selected: a cluster has only database 0, and sheaf uses no other");
+  EXPECT_EQ(refusal_of_uri("redis://r1?db=3"),
+            "option db must be 0: a cluster has only database 0, and sheaf uses no other");
+  EXPECT_THAT(refusal_of_uri("redis://r1/x"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("memcached://c1/0"), HasSubstr("may not follow the servers"));
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?db=0"), "option db is unknown");
+}
+
+TEST(ConfigUri, SaysHowAWeightIsWritten) {
+  EXPECT_EQ(refusal_of_uri("memcached://c0,c1:11211:3"),
+            "server 2: a weight is written after a star, HOST:PORT*WEIGHT");
+  EXPECT_EQ(refusal_of_uri("memcached://c1:11211/?2"),
+            "option 1 is not name=value; a weight is written after a star, HOST:PORT*WEIGHT");
+  EXPECT_EQ(refusal_of_uri("memcached://fe80::1:2"),
+            "server 1: an IPv6 address must be in brackets");
 }
 
 TEST(ConfigUri, NamesTheServerThatIsWrong) {
@@ -262,13 +318,15 @@ TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
 
 TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {
   EXPECT_EQ(refusal_of_uri("mqtt://b1?colour=red"), "option colour is unknown");
-  EXPECT_EQ(refusal_of_uri("mqtt://b1?Timeout=1s"), "option Timeout is unknown");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?Timeout=1s"),
+            "option Timeout is unknown. Did you mean timeout?");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?timeout=1s&spin=1&timeout=1s"),
             "option timeout is given twice");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?name=x"), "option name is for embedded:// only");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?max_keys=1"), "option max_keys is for embedded:// only");
   EXPECT_EQ(refusal_of_uri("embedded://1?max_keys=1&max_keys=2"), "option max_keys is given twice");
-  EXPECT_EQ(refusal_of_uri("mqtt://b1?password=x"), "option password is unknown");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?password=x"),
+            "option password is unknown. Did you mean password_file?");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?"), "option 1 is not name=value");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?spin=1&"), "option 2 is not name=value");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?spin"), "option 1 is not name=value");

@@ -1,11 +1,10 @@
-#include "cli/line/nearest_word.h"
+#include "base/nearest_word.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
-namespace sheaf::cli {
-
+namespace sheaf {
 namespace {
 
 std::size_t distance(std::string_view left, std::string_view right) noexcept {
@@ -59,4 +58,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return meant.empty() ? "" : " Did you mean " + std::string(meant) + "?";
 }
 
-}  // namespace sheaf::cli
+}  // namespace sheaf
