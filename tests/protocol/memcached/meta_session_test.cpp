@@ -440,6 +440,32 @@ TEST(MetaTraps, AServerErrorBelongsToTheOldestAndTheNextOpaqueProvesIt) {
   EXPECT_TRUE(idle.session.closed());
 }
 
+// All that memcached 1.6.18 to 1.6.45 has to say, in both cases of the first letter.
+TEST(MetaReplies, EveryWordingOfAnErrorHasItsReason) {
+  for (const std::string_view text :
+       {"out of memory", "out of memory reading request", "out of memory storing object",
+        "out of memory writing get response", "out of memory writing stats",
+        "Out of memory during read", "Out of memory allocating item",
+        "Out of memory allocating new item", "Out of memory incrementing value",
+        "Out of memory generating stats", "Out of memory preparing to send stats",
+        "out of memory allocating backend connection"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.status, Status::refused) << text;
+    EXPECT_EQ(seen.reason, Reason::quota) << text;
+    EXPECT_EQ(seen.text, text);
+  }
+  for (const std::string_view text : {"object too large for cache", "Object too large for cache"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.reason, Reason::too_large) << text;
+  }
+  for (const std::string_view text :
+       {"refcount overflow during fetch", "Unhandled storage type.", "output line too long"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.status, Status::refused) << text;
+    EXPECT_EQ(seen.reason, Reason::other) << text;
+  }
+}
+
 TEST(MetaTraps, ALineWithoutEndIsBounded) {
   MetaWire wire;
   wire.submit(get("k"));
