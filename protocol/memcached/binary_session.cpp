@@ -176,6 +176,7 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   if (question == Question::probe && status == StatusCode::auth_error) {
     return refuse_login("the server requires a user name and a password");
   }
+  if (question == Question::probe && !ends_connection(status)) return life().become_ready(event);
   if (question == Question::probe) {
     return life().end_with(Reason::connect_failed,
                            sentence("the server refused a no-op", status, text));
@@ -216,6 +217,7 @@ Step BinarySession::on_failure(Pending& request, StatusCode status, std::string_
   if (ends_connection(status)) {
     return answers().refuse_and_end(request, reason_of(status), why, event);
   }
+  if (request.question == Question::probe) return answers().answer(request, {}, event);
   if (request.question == Question::stats && status == StatusCode::key_not_found) {
     return answers().refuse(request, Reason::bad_argument, "no such group of statistics", event);
   }

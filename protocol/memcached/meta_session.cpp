@@ -132,6 +132,7 @@ Step MetaSession::on_error(Pending* request, const ReplyLine& line, Event& event
   if (request == nullptr) return broken(sentence("an error without a request", line));
   if (request->question == Question::many) return broken(sentence("an error in a list", line));
   if (!answers().may_come(*request, true)) return Step::again;
+  if (request->question == Question::probe) return answers().answer(*request, {}, event);
   const Reason reason = not_a_number ? Reason::wrong_type : reason_of_server_error(line.text);
   return answers().refuse(*request, reason, line.text, event);
 }

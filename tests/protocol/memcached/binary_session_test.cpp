@@ -356,6 +356,8 @@ TEST(BinaryReplies, OneStatusForEachOutcome) {
       {count, Opcode::increment, not_stored, Status::refused},
       {stats, Opcode::stat, key_not_found, Status::refused, Reason::bad_argument},
       {operation(Verb::probe), Opcode::no_op, success, Status::done},
+      {operation(Verb::probe), Opcode::no_op, out_of_memory, Status::done},
+      {operation(Verb::probe), Opcode::no_op, busy, Status::done},
   };
   for (const Case& item : cases) {
     BinaryWire wire;

@@ -263,6 +263,7 @@ TEST(MetaReplies, OneStatusForEachOutcome) {
       {count, "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", Status::refused,
        Reason::wrong_type},
       {operation(Verb::probe), "MN\r\n", Status::done},
+      {operation(Verb::probe), "SERVER_ERROR out of memory\r\n", Status::done},
       {operation(Verb::stats), "MN\r\nEND\r\n", Status::done},
   };
   for (const Case& item : cases) {
