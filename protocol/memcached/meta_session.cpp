@@ -102,7 +102,11 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
     const std::string words = without_secrets(line.text, login());
     ReplyLine shown = line;
     shown.text = words;
-    return refuse_login(sentence("the server refused the log-in", shown));
+    std::string why = sentence("the server refused the log-in", shown);
+    // It says nothing about the login: it cannot serve anybody now.
+    const bool about_now = line.code == Code::server_error;
+    if (about_now) return life().end_with(Reason::connect_failed, std::move(why));
+    return refuse_login(std::move(why));
   }
   const bool wants_login =
       line.code == Code::client_error && line.text.starts_with("unauthenticated");

@@ -27,6 +27,7 @@ class ProberTest : public testing::Test, private ProberOwner {
  private:
   void on_probe_result(bool good, const protocol::CloseReason* why, Now now) override {
     results.push_back(good ? "good" : why == nullptr ? "bad" : "bad: " + why->text);
+    if (why != nullptr && why->permanent) results.back() += ", for good";
     if (again) prober.ask(now.mono + 500ms, now);
   }
 };
@@ -101,6 +102,17 @@ TEST_F(ProberTest, AConnectionThatEndsBetweenQuestionsIsNotReportedAndReplaced) 
   network.session().answer();
   deliver();
   EXPECT_EQ(results, (Results{"good", "good"}));
+}
+
+TEST_F(ProberTest, OnlyAnAttemptToConnectIsRefusedForGood) {
+  ask();
+  network.refuse_log_in();
+  EXPECT_EQ(results.back(), "bad: WRONGPASS, for good");
+  ask();
+  network.accept();
+  network.session().end(Reason::authentication, "not authorized", true);
+  deliver();
+  EXPECT_EQ(results.back(), "bad: not authorized") << "the next one may be let in";
 }
 
 TEST_F(ProberTest, ClosingEndsTheQuestionWithoutAReport) {

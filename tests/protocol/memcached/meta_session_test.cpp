@@ -82,6 +82,19 @@ TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
             "the server refused the log-in (CLIENT_ERROR not ...)");
 }
 
+// It would be wrong to believe for long that the password is.
+TEST(MetaGreeting, ALogInThatCannotBeLookedAtNowIsTriedAgainSoon) {
+  Wire<MetaSession> wire(with_spaced_password());
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed("CLIENT_ERROR unauthenticated\r\n");
+  wire.take();
+  wire.feed("SERVER_ERROR out of memory storing object\r\n");
+  EXPECT_EQ(wire.next().kind, Event::Kind::closed);
+  EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed);
+  EXPECT_FALSE(wire.session.close_reason().permanent);
+}
+
 TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   Wire<MetaSession> wire(with_spaced_password());
   wire.session.start(wire.now());
