@@ -115,6 +115,26 @@ TEST_F(ProberTest, OnlyAnAttemptToConnectIsRefusedForGood) {
   EXPECT_EQ(results.back(), "bad: not authorized") << "the next one may be let in";
 }
 
+// The next dial of the name prefers another of its addresses.
+TEST_F(ProberTest, AServerThatNeverBecomesReadyIsUselessAtItsAddress) {
+  ask();
+  network.refuse_for_another_login();
+  EXPECT_EQ(network.useless, 0u) << "the next attempt asks the same server in another way";
+  ask();
+  network.accept();
+  network.session().end(Reason::connection_lost, "reset");
+  deliver();
+  EXPECT_EQ(network.useless, 0u) << "it may be back";
+  ask();
+  network.accept();
+  prober.close(loop.now());
+  loop.settle();
+  EXPECT_EQ(network.useless, 0u) << "we ended it";
+  ask();
+  network.refuse_log_in();
+  EXPECT_EQ(network.useless, 1u);
+}
+
 TEST_F(ProberTest, ClosingEndsTheQuestionWithoutAReport) {
   ask();
   network.accept();
