@@ -250,6 +250,10 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
+bool contains_ignoring_case(std::string_view text, std::string_view part) noexcept {
+  return part.empty() || !std::ranges::search(text, part, {}, lower, lower).empty();
+}
+
 bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     if (text.size() >= 8 && ascii_block(text.data())) {

@@ -60,6 +60,9 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+// True if `part` occurs in the text, whatever the case of ASCII letters.
+bool contains_ignoring_case(std::string_view text, std::string_view part) noexcept;
+
 // True if the text is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 bool is_utf8(std::string_view text) noexcept;
 

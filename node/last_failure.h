@@ -24,7 +24,7 @@ class LastFailure {
   // A connection is ready.
   void clear() noexcept {
     text_.clear();
-    no_tls_ = false;
+    refused_log_in_ = no_tls_ = false;
   }
 
   const std::string& text() const noexcept {

@@ -8,7 +8,8 @@
 // |---------|-------------------------------------|---------------------------------|---------|
 // | closed  | open()                              | dials                           | dialing |
 // | dialing | ready                               | on_line_up                      | up      |
-// | dialing | failed                              | on_line_failed, waits           | waiting |
+// | dialing | failed                              | on_line_failed, waits; longer   | waiting |
+// |         |                                     | if it was refused permanently   |         |
 // | waiting | the wait is over                    | dials                           | dialing |
 // | up      | ended, or silent                    | on_line_down, waits             | waiting |
 // | waiting | renew_login()                       | dials                           | dialing |
@@ -33,8 +34,9 @@ struct WatchLineOptions {
   std::chrono::nanoseconds silence = std::chrono::seconds(1);
   std::chrono::nanoseconds answer = std::chrono::seconds(5);
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
-  // The longest wait between attempts to connect. After a permanent refusal (a wrong password)
-  // every wait is `refused`.
+  // The longest wait between attempts to connect. After an attempt that was refused permanently (a
+  // wrong password) it is `refused`. A connection that was up is never the last word: whatever its
+  // end says, the next attempt comes soon, and a refusal of that one is reported.
   std::chrono::nanoseconds most_wait = std::chrono::seconds(1);
   std::chrono::nanoseconds refused = std::chrono::seconds(30);
 };

@@ -13,6 +13,13 @@ namespace {
 // the first part of a large batch while the rest is encoded.
 constexpr unsigned burst_size = 128;
 
+// True if the end of a connection shows that its address leads to no server that can be used: its
+// session never became ready, or it was and the node is given up.
+bool shows_uselessness(const protocol::CloseReason& why, bool was_ready) noexcept {
+  if (why.renegotiates || why.reason == Reason::closed) return false;
+  return was_ready == (why.reason == Reason::node_down);
+}
+
 }  // namespace
 
 ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
@@ -164,8 +171,9 @@ void ClientSocket::run_deferred(Now now) {
   state_ = State::closed;
   timer_->cancel();
   const bool connected = stream_ != nullptr && !own_reason_;
-  stream_.reset();
   const protocol::CloseReason& why = close_reason();
+  if (stream_ != nullptr && shows_uselessness(why, was_ready_)) stream_->found_useless();
+  stream_.reset();
   if (connected && why.permanent && why.reason == Reason::authentication) {
     dialer_.on_login_refused(now);
   }

@@ -63,6 +63,9 @@ class Stream {
   // In on_closed with an error: the peer does not accept our identity, so a retry soon is useless.
   virtual bool refused() const { return false; }
   virtual Encryption encryption() const { return {}; }
+  // No server that can be used is behind this connection. If its name has several addresses, the
+  // next dial tries the others first.
+  virtual void found_useless() {}
 };
 
 struct DialFailure {

@@ -45,6 +45,12 @@ bool ends_connection(StatusCode status) noexcept {
          status == StatusCode::auth_continue || status == StatusCode::unknown_command;
 }
 
+// The server says nothing about the login: it cannot serve anybody now.
+bool is_about_now(StatusCode status) noexcept {
+  return status == StatusCode::out_of_memory || status == StatusCode::busy ||
+         status == StatusCode::temporary_failure || status == StatusCode::internal_error;
+}
+
 // The result that a failure status means; nothing if the failure is an error.
 std::optional<Status> result_of(const Pending& request, StatusCode status) noexcept {
   const bool absent = status == StatusCode::key_not_found;
@@ -176,6 +182,7 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   if (question == Question::probe && status == StatusCode::auth_error) {
     return refuse_login("the server requires a user name and a password");
   }
+  if (question == Question::probe && !ends_connection(status)) return life().become_ready(event);
   if (question == Question::probe) {
     return life().end_with(Reason::connect_failed,
                            sentence("the server refused a no-op", status, text));
@@ -183,8 +190,10 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   if (status == StatusCode::unknown_command) {
     return refuse_login("the server has no log-in (SASL is off), but a user name is configured");
   }
-  return refuse_login(
-      sentence("the server refused the log-in", status, without_secrets(text, login())));
+  std::string why =
+      sentence("the server refused the log-in", status, without_secrets(text, login()));
+  if (is_about_now(status)) return life().end_with(Reason::connect_failed, std::move(why));
+  return refuse_login(std::move(why));
 }
 
 Step BinarySession::on_version(const Header& header, std::string_view text, Event& event) {
@@ -216,6 +225,7 @@ Step BinarySession::on_failure(Pending& request, StatusCode status, std::string_
   if (ends_connection(status)) {
     return answers().refuse_and_end(request, reason_of(status), why, event);
   }
+  if (request.question == Question::probe) return answers().answer(request, {}, event);
   if (request.question == Question::stats && status == StatusCode::key_not_found) {
     return answers().refuse(request, Reason::bad_argument, "no such group of statistics", event);
   }

@@ -39,9 +39,11 @@ bool read_get(const ReplyLine& line, std::string_view value, Answers& answers, R
   return true;
 }
 
+// memcached writes "out of memory storing object", but "Out of memory during read" for an item of
+// several chunks, and has more wordings of both errors.
 Reason reason_of_server_error(std::string_view text) noexcept {
-  if (text.starts_with("object too large")) return Reason::too_large;
-  if (text.starts_with("out of memory")) return Reason::quota;
+  if (contains_ignoring_case(text, "too large")) return Reason::too_large;
+  if (contains_ignoring_case(text, "out of memory")) return Reason::quota;
   return Reason::other;
 }
 

@@ -102,7 +102,11 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
     const std::string words = without_secrets(line.text, login());
     ReplyLine shown = line;
     shown.text = words;
-    return refuse_login(sentence("the server refused the log-in", shown));
+    std::string why = sentence("the server refused the log-in", shown);
+    // It says nothing about the login: it cannot serve anybody now.
+    const bool about_now = line.code == Code::server_error;
+    if (about_now) return life().end_with(Reason::connect_failed, std::move(why));
+    return refuse_login(std::move(why));
   }
   const bool wants_login =
       line.code == Code::client_error && line.text.starts_with("unauthenticated");
@@ -132,6 +136,7 @@ Step MetaSession::on_error(Pending* request, const ReplyLine& line, Event& event
   if (request == nullptr) return broken(sentence("an error without a request", line));
   if (request->question == Question::many) return broken(sentence("an error in a list", line));
   if (!answers().may_come(*request, true)) return Step::again;
+  if (request->question == Question::probe) return answers().answer(*request, {}, event);
   const Reason reason = not_a_number ? Reason::wrong_type : reason_of_server_error(line.text);
   return answers().refuse(*request, reason, line.text, event);
 }

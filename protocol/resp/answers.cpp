@@ -17,10 +17,11 @@ namespace {
 
 constexpr std::size_t longest_stats = 1 << 20;
 
-// True for an answer to PING, including an ACL's refusal of it.
+// True for an answer to PING of a server that serves this client. Errors are such answers, too: an
+// ACL may forbid PING, and Redis answers it by MISCONF while its disk is full.
 bool is_pong(const Value& value) noexcept {
   return value.is_status("PONG") ||
-         (value.is_error() && ServerError::parse(value.text()).kind == ErrorKind::no_perm);
+         (value.is_error() && !ServerError::parse(value.text()).turns_away());
 }
 
 bool asks_ping(Question question) noexcept {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "protocol/statestore/payload.h"
+#include "base/text.h"
 
 namespace sheaf::protocol::statestore {
 namespace {
@@ -48,13 +48,6 @@ static_assert(rows.size() == static_cast<std::size_t>(StoreError::read_only) + 1
 constexpr std::size_t longest_text = 512;
 
 const Row& row(StoreError error) noexcept { return rows[static_cast<std::size_t>(error)]; }
-
-bool contains_ignoring_case(std::string_view text, std::string_view stem) noexcept {
-  for (std::size_t at = 0; at + stem.size() <= text.size(); ++at) {
-    if (equals_ignoring_case(text.substr(at, stem.size()), stem)) return true;
-  }
-  return false;
-}
 
 }  // namespace
 

@@ -13,6 +13,20 @@ std::optional<Fault> fault_in(const Parsed<Answer>& answer) {
   return answer.error();
 }
 
+// True if only a state store answers a probe in this way. It is there whatever it refuses to this
+// client: a right, its quota, its clock. An end that does not know GET is another program.
+bool proves_store(const Fault& fault) noexcept {
+  switch (fault.reason) {
+    case Reason::unknown_command:
+    case Reason::wrong_arguments:
+    case Reason::syntax:
+    case Reason::timed_out:
+      return false;
+    default:
+      return !fault.malformed();
+  }
+}
+
 // Reads the payload as the answer to the question.
 std::optional<Fault> read_answer(Question question, std::string_view payload, Reply& reply) {
   switch (question) {
@@ -43,13 +57,8 @@ std::optional<Fault> read_answer(Question question, std::string_view payload, Re
                                                                    : Status::not_stored;
       return std::nullopt;
     }
-    case Question::probe: {
-      const auto fault = fault_in(GetReply::parse(payload));
-      // A store is there, even if it refuses this client.
-      const bool there =
-          fault && (fault->reason == Reason::not_authorized || fault->reason == Reason::quota);
-      return there ? std::nullopt : fault;
-    }
+    case Question::probe:
+      return fault_in(GetReply::parse(payload));
     case Question::clock:
       return fault_in(SetReply::parse(payload));
     case Question::watch:
@@ -82,6 +91,7 @@ std::expected<Reply, Fault> ReplyReader::read(Question question, const mqtt5::Pu
   if (fault) {
     // Our clock was dragged ahead by another store, or by a wall clock since set back.
     if (fault->reason == Reason::clock_skew) clock_.reset();
+    if (question == Question::probe && proves_store(*fault)) return Reply{};
     return std::unexpected(*fault);
   }
   if (reply.value.size() > value_limit_) {

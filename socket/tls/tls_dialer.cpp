@@ -59,10 +59,12 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
       dial();
       return;
     }
+    stream_->found_useless();
     fail(std::move(why), now);
   }
   void on_timer(Now now) override {
     const bool silent = stream_->silent();
+    stream_->found_useless();
     stream_.reset();
     fail({silent ? "TLS: the server did not answer the handshake in time; a server without TLS may "
                    "behave like this"

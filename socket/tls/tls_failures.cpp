@@ -50,7 +50,27 @@ std::string describe_certificate(long code, const std::string& name) {
   }
 }
 
-std::string describe_alert(int reason) {
+// True for alerts about what one side shows or offers, false for those about single records.
+bool refuses(int alert) {
+  switch (alert) {
+    case SSL_R_SSLV3_ALERT_UNEXPECTED_MESSAGE:
+    case SSL_R_SSLV3_ALERT_BAD_RECORD_MAC:
+    case SSL_R_TLSV1_ALERT_DECRYPTION_FAILED:
+    case SSL_R_TLSV1_ALERT_RECORD_OVERFLOW:
+    case SSL_R_TLSV1_ALERT_DECODE_ERROR:  // also after an end without close_notify
+    case SSL_R_TLSV1_ALERT_INTERNAL_ERROR:
+    case SSL_R_TLSV1_ALERT_USER_CANCELLED:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::string describe_alert(int reason, bool refused) {
+  if (!refused) {
+    return std::string("the server ended the connection by an alert: ") +
+           SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET);
+  }
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
       return "the server requires a client certificate; set tls_cert and tls_key";
@@ -93,15 +113,17 @@ std::string describe_error(int reason) {
 
 }  // namespace
 
-bool is_refusal(bool in_handshake) {
+bool is_refusal(Progress progress) {
   const unsigned long code = cause();
   const int reason = ERR_GET_REASON(code);
-  if (ERR_GET_LIB(code) != ERR_LIB_SSL) return false;
-  if (reason >= SSL_AD_REASON_OFFSET) return reason != SSL_R_TLSV1_ALERT_INTERNAL_ERROR;
-  return in_handshake && reason != SSL_R_UNEXPECTED_EOF_WHILE_READING;
+  if (ERR_GET_LIB(code) != ERR_LIB_SSL || progress == Progress::answered) return false;
+  if (reason >= SSL_AD_REASON_OFFSET) return refuses(reason);
+  return progress == Progress::handshaking && reason != SSL_R_UNEXPECTED_EOF_WHILE_READING &&
+         reason != SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC;
 }
 
-std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_handshake) {
+std::string describe_failure(ssl_st* ssl, const std::string& name, Progress progress) {
+  const bool refused = is_refusal(progress);
   const unsigned long code = cause();
   const int reason = ERR_GET_REASON(code);
   const bool of_ssl = ERR_GET_LIB(code) == ERR_LIB_SSL;
@@ -113,8 +135,9 @@ std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_hands
   } else if (verdict != X509_V_OK) {
     text += describe_certificate(verdict, name);
   } else if (of_ssl && reason >= SSL_AD_REASON_OFFSET) {
-    text += describe_alert(reason);
-  } else if (of_ssl && reason == SSL_R_UNEXPECTED_EOF_WHILE_READING && in_handshake) {
+    text += describe_alert(reason, refused);
+  } else if (of_ssl && reason == SSL_R_UNEXPECTED_EOF_WHILE_READING &&
+             progress == Progress::handshaking) {
     text += "the server ended the connection during the handshake";
   } else {
     text += describe_error(of_ssl ? reason : 0);

@@ -121,6 +121,7 @@ void TlsSession::advance() {
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) {
     state_ = State::open;
+    progress_ = Progress::unanswered;
     // Unlike those of TLS 1.3, servers of TLS 1.2 issue no new ticket when one is used.
     if (resumes_ && SSL_version(ssl_) < TLS1_3_VERSION) {
       context_->tickets().keep(notes_.server, Ticket(SSL_get1_session(ssl_)));
@@ -146,8 +147,8 @@ void TlsSession::judge(int result) {
       }
       return;
     default:
-      refused_ = is_refusal(state_ == State::handshaking);
-      fail(describe_failure(ssl_, name_, state_ == State::handshaking));
+      refused_ = is_refusal(progress_);
+      fail(describe_failure(ssl_, name_, progress_));
   }
 }
 
@@ -207,9 +208,12 @@ std::size_t TlsSession::read(std::span<std::byte> space) {
   ERR_clear_error();
   std::size_t size = 0;
   const int result = SSL_read_ex(ssl_, space.data(), space.size(), &size);
-  if (result == 1) return size;
-  judge(result);
-  return 0;
+  if (result != 1) {
+    judge(result);
+    return 0;
+  }
+  progress_ = Progress::answered;
+  return size;
 }
 
 bool TlsSession::unread() const {

@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "socket/tls/tls_context.h"
+#include "socket/tls/tls_failures.h"
 #include "socket/tls/tls_notes.h"
 
 struct bio_st;  // OpenSSL's BIO
@@ -66,7 +67,7 @@ class TlsSession {
 
   State state() const noexcept { return state_; }
   // True if the failure means that one side does not accept the other, not that the connection
-  // broke.
+  // broke. Never after the peer's first answer.
   bool refused() const noexcept { return refused_; }
   // True if the handshake began with a ticket of an earlier session.
   bool resumes() const noexcept { return resumes_; }
@@ -92,6 +93,7 @@ class TlsSession {
   ssl_st* ssl_ = nullptr;
   bio_st* network_ = nullptr;  // our end of the pair; ssl_ has the other
   State state_ = State::handshaking;
+  Progress progress_ = Progress::handshaking;
   TlsNotes notes_;
   bool resumes_ = false;
   std::string encryption_;

@@ -56,6 +56,9 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   Encryption encryption() const override {
     return {session_.encryption(), session_.certificate_end()};
   }
+  void found_useless() override {
+    if (inner_ != nullptr) inner_->found_useless();
+  }
   bool resumes() const noexcept { return session_.resumes(); }
   // True if nothing has come from the peer.
   bool silent() const noexcept { return silent_; }

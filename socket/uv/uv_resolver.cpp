@@ -56,6 +56,10 @@ std::vector<Address> copy_addresses(const addrinfo* list) {
 
 }  // namespace
 
+std::string key_of(const Address& address) {
+  return {reinterpret_cast<const char*>(&address.storage), address.size};
+}
+
 struct UvResolver::Query {
   Endpoint endpoint;
   bool running = false;
@@ -77,6 +81,9 @@ class UvResolver::Waiter final : public Lookup, private Deferred {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
+  void use_last_good() override {
+    if (query_ != nullptr && !query_->last_good.empty()) answer(query_->last_good, {});
+  }
   void answer(std::vector<Address> addresses, std::string error) {
     addresses_ = std::move(addresses);
     error_ = std::move(error);

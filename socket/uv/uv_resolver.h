@@ -1,9 +1,9 @@
 #pragma once
 
 // Resolves names to addresses on libuv's thread pool. Callers that ask for the same name share one
-// look-up. If a look-up fails, the addresses of the last good one are used, so that an outage of
-// the name server does not become the library's. Numeric addresses and paths of Unix sockets need
-// no look-up.
+// look-up. If a look-up fails, or takes too long for its caller, the addresses of the last good one
+// are used, so that an outage of the name server does not become the library's. Numeric addresses
+// and paths of Unix sockets need no look-up.
 //
 // Thread rule: belongs to one loop.
 
@@ -23,6 +23,8 @@ struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;
 };
+// The same text for the same address.
+std::string key_of(const Address& address);
 
 class ResolveSink {
  public:
@@ -37,6 +39,8 @@ class ResolveSink {
 class Lookup {
  public:
   virtual ~Lookup() = default;
+  // Does not wait any longer if there was a good look-up of the name before.
+  virtual void use_last_good() = 0;
 };
 
 class UvResolver {

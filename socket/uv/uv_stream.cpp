@@ -20,7 +20,8 @@ constexpr int max_reads_per_turn = 16;
 
 class UvStream final : public Stream, private Deferred, private Readable {
  public:
-  UvStream(UvLoop& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
+  UvStream(UvLoop& loop, int fd, StreamSink& sink, AddressNote note)
+      : loop_(loop), fd_(fd), sink_(sink), note_(std::move(note)) {
     loop_.track(fd_);
     poll_ = make_poll(loop_.raw(), fd_, this);
     loop_.direct_reads().add(*this);  // nothing after this may throw
@@ -38,6 +39,9 @@ class UvStream final : public Stream, private Deferred, private Readable {
   UvStream& operator=(const UvStream&) = delete;
 
   std::size_t write(std::span<const Bytes> parts) override;
+  void found_useless() override {
+    if (!note_.address.empty()) note_.useless->note(note_.address, loop_.now().mono);
+  }
 
  private:
   void listen() {
@@ -62,6 +66,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
   UvLoop& loop_;
   int fd_;
   StreamSink& sink_;
+  AddressNote note_;
   PollHandle poll_;
   bool* guard_ = nullptr;  // set in callbacks: becomes true if the sink destroys this stream
   bool writing_ = false;   // waits for writability
@@ -222,8 +227,8 @@ void UvStream::run_deferred(Now now) {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_uv_stream(UvLoop& loop, int fd, StreamSink& sink) {
-  return std::make_unique<UvStream>(loop, fd, sink);
+std::unique_ptr<Stream> make_uv_stream(UvLoop& loop, int fd, StreamSink& sink, AddressNote note) {
+  return std::make_unique<UvStream>(loop, fd, sink, std::move(note));
 }
 
 }  // namespace sheaf::socket

@@ -181,6 +181,15 @@ TEST(Without, TakesASecretOutWhereverItIs) {
   EXPECT_EQ(without("", "pw"), "");
 }
 
+TEST(ContainsIgnoringCase, FindsAPartInAnyCaseAndPlace) {
+  EXPECT_TRUE(contains_ignoring_case("Out of memory during read", "out of memory"));
+  EXPECT_TRUE(contains_ignoring_case("it is OUT", "Out"));
+  EXPECT_FALSE(contains_ignoring_case("out of memor", "out of memory"));
+  EXPECT_FALSE(contains_ignoring_case("", "x"));
+  EXPECT_TRUE(contains_ignoring_case("", ""));
+  EXPECT_FALSE(contains_ignoring_case("[", "{")) << "letters only";
+}
+
 TEST(JoinHostPort, BracketsIpv6Only) {
   EXPECT_EQ(join_host_port("broker", 1883), "broker:1883");
   EXPECT_EQ(join_host_port("127.0.0.1", 1), "127.0.0.1:1");

@@ -79,6 +79,8 @@ TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) 
     loop.pass(500ms);
     for (Request* const request : asked) node->expire(*request, false, loop.now());
     ASSERT_EQ(node->stats().health, silent ? NodeHealth::down : NodeHealth::up);
+    loop.settle();
+    EXPECT_EQ(network.useless, silent ? 1u : 0u) << "probes prefer another address of the name";
   }
 }
 

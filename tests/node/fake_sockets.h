@@ -204,7 +204,8 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
  public:
   explicit FakeNetwork(FakeLoop& loop) : loop_(loop) {}
 
-  std::size_t dials = 0;  // since the start
+  std::size_t dials = 0;    // since the start
+  std::size_t useless = 0;  // connections whose streams were reported as that
   // For connections made from now on; on the wall clock.
   std::optional<std::chrono::milliseconds> server_certificate_end{};
   std::optional<std::chrono::milliseconds> own_certificate_end{};
@@ -270,13 +271,17 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     session.stream = &dial.stream_sink;
     then(session);
     dials_.erase(dials_.begin());
-    dial.dial_sink.on_connected(std::make_unique<FakeStream>(server_certificate_end), loop_.now());
+    dial.dial_sink.on_connected(std::make_unique<FakeStream>(server_certificate_end, useless),
+                                loop_.now());
     loop_.settle();
   }
   struct FakeStream final : socket::Stream {
-    explicit FakeStream(std::optional<std::chrono::milliseconds> its_end) : end(its_end) {}
+    FakeStream(std::optional<std::chrono::milliseconds> its_end, std::size_t& its_useless)
+        : end(its_end), useless(its_useless) {}
+    void found_useless() override { ++useless; }
     socket::Encryption encryption() const override { return {.name = {}, .certificate_end = end}; }
     const std::optional<std::chrono::milliseconds> end;
+    std::size_t& useless;
     std::size_t write(std::span<const Bytes>) override { return 0; }
   };
   struct FakeDial final : socket::Dial {

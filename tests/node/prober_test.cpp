@@ -27,6 +27,7 @@ class ProberTest : public testing::Test, private ProberOwner {
  private:
   void on_probe_result(bool good, const protocol::CloseReason* why, Now now) override {
     results.push_back(good ? "good" : why == nullptr ? "bad" : "bad: " + why->text);
+    if (why != nullptr && why->permanent) results.back() += ", for good";
     if (again) prober.ask(now.mono + 500ms, now);
   }
 };
@@ -101,6 +102,37 @@ TEST_F(ProberTest, AConnectionThatEndsBetweenQuestionsIsNotReportedAndReplaced) 
   network.session().answer();
   deliver();
   EXPECT_EQ(results, (Results{"good", "good"}));
+}
+
+TEST_F(ProberTest, OnlyAnAttemptToConnectIsRefusedForGood) {
+  ask();
+  network.refuse_log_in();
+  EXPECT_EQ(results.back(), "bad: WRONGPASS, for good");
+  ask();
+  network.accept();
+  network.session().end(Reason::authentication, "not authorized", true);
+  deliver();
+  EXPECT_EQ(results.back(), "bad: not authorized") << "the next one may be let in";
+}
+
+// The next dial of the name prefers another of its addresses.
+TEST_F(ProberTest, AServerThatNeverBecomesReadyIsUselessAtItsAddress) {
+  ask();
+  network.refuse_for_another_login();
+  EXPECT_EQ(network.useless, 0u) << "the next attempt asks the same server in another way";
+  ask();
+  network.accept();
+  network.session().end(Reason::connection_lost, "reset");
+  deliver();
+  EXPECT_EQ(network.useless, 0u) << "it may be back";
+  ask();
+  network.accept();
+  prober.close(loop.now());
+  loop.settle();
+  EXPECT_EQ(network.useless, 0u) << "we ended it";
+  ask();
+  network.refuse_log_in();
+  EXPECT_EQ(network.useless, 1u);
 }
 
 TEST_F(ProberTest, ClosingEndsTheQuestionWithoutAReport) {

@@ -1,4 +1,5 @@
-// A watch line whose login is refused. tests/sim/watch_line_test.cpp has the rest.
+// A watch line whose login is refused, or whose end looks like it. tests/sim/watch_line_test.cpp
+// has the rest.
 
 #include "node/watch_line.h"
 
@@ -36,16 +37,18 @@ class RefusedWatchLine : public testing::Test, private NodeOwner, private WatchL
   WatchLineOptions options;
   std::optional<ClientNode> node;
   std::optional<WatchLine> line;
+  int ups = 0;
+  int downs = 0;
   int failures = 0;
 
  private:
   void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
   void on_connection_ended(std::uint64_t, Now) override {}
-  void on_line_up(Now) override {}
+  void on_line_up(Now) override { ++ups; }
   void on_line_room(Now) override {}
   void on_line_notification(const protocol::Notification&, Now) override {}
-  void on_line_down(Now, Now) override {}
+  void on_line_down(Now, Now) override { ++downs; }
   void on_line_failed(const protocol::CloseReason&, Now) override { ++failures; }
 };
 
@@ -58,6 +61,26 @@ TEST_F(RefusedWatchLine, DoesNotAskAgainSoonAServerThatRefusesItsLogin) {
     EXPECT_EQ(network.dialing(), 0u);
     loop.pass(1ms);
   }
+}
+
+// What ends a connection that was up may look like a refusal and concern that connection only: an
+// alert after something in between has cut it, a server that ends all connections of a user. So a
+// watch is never blind for longer than `most_wait` without a report.
+TEST_F(RefusedWatchLine, AnEndOfAConnectionThatWasUpIsNoRefusalOfTheNext) {
+  network.accept();
+  ASSERT_EQ(ups, 1);
+  FakeSession& session = network.session(network.sessions() - 1);
+  session.end(Reason::authentication, "not authorized", true);
+  network.deliver(session);
+  EXPECT_EQ(downs, 1);
+  EXPECT_EQ(failures, 0);
+  const Deadline end = loop.now().mono + options.most_wait;
+  while (network.dialing() == 0 && loop.now().mono < end) loop.pass(1ms);
+  ASSERT_EQ(network.dialing(), 1u) << "the next attempt is made soon";
+  network.refuse_log_in();
+  EXPECT_EQ(failures, 1) << "and a refusal of it is reported, before the long wait";
+  loop.pass(options.refused - 1ms);
+  EXPECT_EQ(network.dialing(), 0u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 //
 // Thread rule: one thread at a time.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -16,10 +17,15 @@ namespace sheaf::test {
 
 class DeafServer {
  public:
-  DeafServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  // On any free port, or on one that is free at that address.
+  explicit DeafServer(const char* host = "127.0.0.1", std::uint16_t port = 0)
+      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const int on = 1;
+    ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    ::inet_pton(AF_INET, host, &address.sin_addr);
     socklen_t size = sizeof address;
     auto* const any = reinterpret_cast<sockaddr*>(&address);
     EXPECT_EQ(::bind(socket_, any, size), 0);

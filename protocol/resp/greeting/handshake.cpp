@@ -21,6 +21,14 @@ Reason reason_of(const ServerError& error) noexcept {
   }
 }
 
+bool turns_away(const Value& reply) noexcept {
+  return reply.is_error() && ServerError::parse(reply.text()).turns_away();
+}
+
+bool means_no_cluster(const Value& reply) noexcept {
+  return reply.is_error() && ServerError::parse(reply.text()).kind == ErrorKind::cluster_disabled;
+}
+
 bool is_permanent(const ServerError& error) noexcept {
   return error.permanent() || error.kind == ErrorKind::wrong_arguments;
 }
@@ -115,25 +123,13 @@ void Handshake::on_greeting(const Value& reply) {
     server_ = ServerFacts::of_hello(reply);
     return enter(State::last);
   }
-  if (reply.is_error()) {
-    switch (ServerError::parse(reply.text()).kind) {
-      case ErrorKind::unknown_command:
-      case ErrorKind::no_proto:
-      case ErrorKind::no_perm:
-        return enter(State::asking);
-      default:
-        break;
-    }
-  }
+  if (reply.is_error() && !turns_away(reply)) return enter(State::asking);
   fail("HELLO", reply);
 }
 
 void Handshake::on_info(const Value& reply) {
   const bool is_error = reply.is_error();
-  if (is_error && ServerError::parse(reply.text()).kind == ErrorKind::no_auth) {
-    return fail("INFO", reply);
-  }
-  if (!is_error && !reply.is_text()) return fail("INFO", reply);
+  if (turns_away(reply) || (!is_error && !reply.is_text())) return fail("INFO", reply);
   if (!is_error) server_.add_info(reply.text());
   if (owed_ == 1) enter(State::last);
 }
@@ -144,18 +140,17 @@ Handshake::Question Handshake::question() const noexcept {
 }
 
 void Handshake::on_last(const Value& reply) {
-  const auto kind = reply.is_error() ? ServerError::parse(reply.text()).kind : ErrorKind::other;
+  const bool is_error = reply.is_error();
+  const bool turned_away = turns_away(reply);
   switch (question()) {
     case Question::set_info:
-      if (!reply.is_error() && !reply.is(Type::status)) fail("CLIENT SETINFO", reply);
-      if (kind == ErrorKind::no_auth) fail("CLIENT SETINFO", reply);
+      if (turned_away || (!is_error && !reply.is(Type::status))) fail("CLIENT SETINFO", reply);
       break;
     case Question::readonly:
-      if (reply.is_status("OK") || kind == ErrorKind::cluster_disabled) break;
-      fail("READONLY", reply);
+      if (!reply.is_status("OK") && !means_no_cluster(reply)) fail("READONLY", reply);
       break;
     case Question::ping:
-      if (!reply.is_status("PONG") && kind != ErrorKind::no_perm) return fail("PING", reply);
+      if (turned_away || (!is_error && !reply.is_status("PONG"))) return fail("PING", reply);
       enter(State::ready);
       break;
   }

@@ -8,14 +8,17 @@
 // | login    | AUTH, nothing with it         | OK                                    | greeting |
 // |          |                               | an error                              | failed   |
 // | greeting | HELLO 3                       | a map, or an array of pairs           | last     |
-// |          |                               | not known or not allowed: RESP2       | asking   |
-// |          |                               | another error                         | failed   |
+// |          |                               | an error: RESP2                       | asking   |
 // | asking   | INFO server, INFO replication | texts, or errors: facts stay unknown  | last     |
-// |          |                               | a login is required                   | failed   |
 // | last     | CLIENT SETINFO name, version  | any: older servers do not know it     |          |
 // |          | READONLY, if requested        | OK, or no cluster; else failed        |          |
-// |          | PING                          | PONG, or an ACL that forbids it       | ready    |
-// |          |                               | another error                         | failed   |
+// |          | PING                          | PONG, or an error                     | ready    |
+// | not      |                               | an error that turns the client away:  | failed   |
+// | login    |                               | about the login, LOADING, the end     |          |
+//
+// An error proves that the server is alive, and says nothing about other commands: a server whose
+// disk is full answers PING by MISCONF and serves reads. READONLY is the exception, because without
+// it every read on the connection would be redirected.
 //
 // Without a login the connection begins with greeting. AUTH is sent alone, so that nothing runs
 // under another user: a failed AUTH leaves the connection with its previous rights, or logs it out.

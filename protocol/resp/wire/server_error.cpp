@@ -239,6 +239,11 @@ bool ServerError::ends_connection() const noexcept {
   return kind == no_auth || kind == denied || kind == too_many_clients || kind == protocol_error;
 }
 
+bool ServerError::turns_away() const noexcept {
+  using enum ErrorKind;
+  return ends_connection() || kind == loading || kind == wrong_pass || kind == auth_unwanted;
+}
+
 bool ServerError::permanent() const noexcept {
   using enum ErrorKind;
   switch (kind) {

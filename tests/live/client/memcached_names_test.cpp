@@ -4,11 +4,6 @@
 #include <gtest/gtest.h>
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
-#include <dlfcn.h>
-#include <netdb.h>
-
-#include <map>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +14,7 @@
 #include "tests/contract/endpoints.h"
 #include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
+#include "tests/support/names.h"
 
 namespace sheaf {
 namespace {
@@ -27,59 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using test::MemcachedOptions;
 using test::MemcachedProcess;
-
-// The names under "sheaf.test", as a name server would return them. Thread-safe.
-class Names {
- public:
-  static Names& instance() {
-    static Names names;
-    return names;
-  }
-  void lead(const std::string& name, const std::string& address) {
-    const std::lock_guard lock(mutex_);
-    addresses_[name] = address;
-  }
-  void forget(const std::string& name) { lead(name, {}); }
-  // Returns nothing for a name outside of sheaf.test, and an empty text if the look-up fails.
-  std::optional<std::string> look_up(const std::string& name) {
-    if (!name.ends_with(".sheaf.test")) return std::nullopt;
-    const std::lock_guard lock(mutex_);
-    ++asked_;
-    return addresses_[name];
-  }
-  unsigned asked() {
-    const std::lock_guard lock(mutex_);
-    return asked_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> addresses_;
-  unsigned asked_ = 0;
-};
-
-}  // namespace
-}  // namespace sheaf
-
-// Replaces the C library's function for the whole program, libuv included, and passes other names
-// on to it.
-extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* node,
-                                                                  const char* service,
-                                                                  const addrinfo* hints,
-                                                                  addrinfo** found) {
-  static const auto real =
-      reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
-  const auto ours =
-      node != nullptr ? sheaf::Names::instance().look_up(node) : std::optional<std::string>();
-  if (!ours) return real(node, service, hints, found);
-  if (ours->empty()) return EAI_AGAIN;
-  addrinfo numeric = hints != nullptr ? *hints : addrinfo{};
-  numeric.ai_flags = AI_NUMERICHOST;  // independent of this machine's networks
-  return real(ours->c_str(), service, &numeric, found);
-}
-
-namespace sheaf {
-namespace {
+using test::Names;
 
 constexpr const char* moving = "moving.sheaf.test";
 constexpr const char* staying = "staying.sheaf.test";
@@ -107,8 +51,8 @@ struct Pair {
 class NamedNodes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    Names::instance().lead(moving, "127.0.0.1");
-    Names::instance().lead(staying, "127.0.0.1");
+    Names::instance().lead(moving, {"127.0.0.1"});
+    Names::instance().lead(staying, {"127.0.0.1"});
     nodes = {moving + (":" + std::to_string((*pair.first)->port())),
              staying + (":" + std::to_string(other->port()))};
     client.emplace(test::open("memcached://" + nodes[0] + "," + nodes[1] + "?" + GetParam()));
@@ -175,7 +119,7 @@ TEST_P(NamedNodes, ANodeWhoseNameLeadsElsewhereIsFoundThereAndKeepsItsKeys) {
   const unsigned asked = Names::instance().asked();
   EXPECT_GE(asked, 2u) << "the look-ups of this program are not the ones of this test";
 
-  Names::instance().lead(moving, "127.0.0.2");
+  Names::instance().lead(moving, {"127.0.0.2"});
   pair.first->to_break().kill();
   set_all_within(20s, "after");
   EXPECT_GT(Names::instance().asked(), asked);
@@ -188,7 +132,7 @@ TEST_P(NamedNodes, ANodeWhoseNameLeadsElsewhereIsFoundThereAndKeepsItsKeys) {
 // A client with a working connection does not look the name up again.
 TEST_P(NamedNodes, ANameThatLeadsElsewhereMovesNobodyWhoIsConnected) {
   ASSERT_EQ(set_all("before"), names.size());
-  Names::instance().lead(moving, "127.0.0.2");
+  Names::instance().lead(moving, {"127.0.0.2"});
   ASSERT_EQ(set_all("after"), names.size());
   expect_keys_of(nodes[0], "127.0.0.1:" + std::to_string((*pair.first)->port()), "after");
   expect_same_places();

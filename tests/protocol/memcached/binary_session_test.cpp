@@ -85,6 +85,42 @@ TEST(BinaryGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   }
 }
 
+// It would be wrong to believe for long that the password is.
+TEST(BinaryGreeting, ALogInThatCannotBeLookedAtNowIsTriedAgainSoon) {
+  for (const StatusCode status : {StatusCode::out_of_memory, StatusCode::busy,
+                                  StatusCode::temporary_failure, StatusCode::internal_error}) {
+    Wire<BinarySession> wire(with_credentials());
+    wire.session.start(wire.now());
+    wire.take();
+    wire.feed(binary_version(1));
+    wire.take();
+    wire.feed(binary_failure(Opcode::sasl_auth, 2, status));
+    EXPECT_EQ(wire.next().kind, Event::Kind::closed);
+    EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed) << to_string(status);
+    EXPECT_FALSE(wire.session.close_reason().permanent) << to_string(status);
+  }
+}
+
+TEST(BinaryGreeting, ARefusedNoOpIsAnAnswer) {
+  for (const StatusCode status : {StatusCode::out_of_memory, StatusCode::busy}) {
+    Wire<BinarySession> wire;
+    wire.session.start(wire.now());
+    wire.take();
+    wire.feed(binary_version(1));
+    wire.take();
+    wire.feed(binary_failure(Opcode::no_op, 2, status));
+    EXPECT_EQ(wire.next().kind, Event::Kind::ready) << to_string(status);
+  }
+  Wire<BinarySession> wire;
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed(binary_version(1));
+  wire.take();
+  wire.feed(binary_failure(Opcode::no_op, 2, StatusCode::unknown_command));
+  EXPECT_EQ(wire.next().kind, Event::Kind::closed) << "the server is out of step after it";
+  EXPECT_FALSE(wire.session.close_reason().permanent);
+}
+
 TEST(BinaryGreeting, AServerThatWantsALogInIsFoundOutBeforeTheFirstRequest) {
   Wire<BinarySession> wire;
   wire.session.start(wire.now());
@@ -356,6 +392,8 @@ TEST(BinaryReplies, OneStatusForEachOutcome) {
       {count, Opcode::increment, not_stored, Status::refused},
       {stats, Opcode::stat, key_not_found, Status::refused, Reason::bad_argument},
       {operation(Verb::probe), Opcode::no_op, success, Status::done},
+      {operation(Verb::probe), Opcode::no_op, out_of_memory, Status::done},
+      {operation(Verb::probe), Opcode::no_op, busy, Status::done},
   };
   for (const Case& item : cases) {
     BinaryWire wire;

@@ -82,6 +82,19 @@ TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
             "the server refused the log-in (CLIENT_ERROR not ...)");
 }
 
+// It would be wrong to believe for long that the password is.
+TEST(MetaGreeting, ALogInThatCannotBeLookedAtNowIsTriedAgainSoon) {
+  Wire<MetaSession> wire(with_spaced_password());
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed("CLIENT_ERROR unauthenticated\r\n");
+  wire.take();
+  wire.feed("SERVER_ERROR out of memory storing object\r\n");
+  EXPECT_EQ(wire.next().kind, Event::Kind::closed);
+  EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed);
+  EXPECT_FALSE(wire.session.close_reason().permanent);
+}
+
 TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   Wire<MetaSession> wire(with_spaced_password());
   wire.session.start(wire.now());
@@ -263,6 +276,7 @@ TEST(MetaReplies, OneStatusForEachOutcome) {
       {count, "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", Status::refused,
        Reason::wrong_type},
       {operation(Verb::probe), "MN\r\n", Status::done},
+      {operation(Verb::probe), "SERVER_ERROR out of memory\r\n", Status::done},
       {operation(Verb::stats), "MN\r\nEND\r\n", Status::done},
   };
   for (const Case& item : cases) {
@@ -438,6 +452,32 @@ TEST(MetaTraps, AServerErrorBelongsToTheOldestAndTheNextOpaqueProvesIt) {
   MetaWire idle;
   idle.feed("SERVER_ERROR out of memory\r\n");
   EXPECT_TRUE(idle.session.closed());
+}
+
+// All that memcached 1.6.18 to 1.6.45 has to say, in both cases of the first letter.
+TEST(MetaReplies, EveryWordingOfAnErrorHasItsReason) {
+  for (const std::string_view text :
+       {"out of memory", "out of memory reading request", "out of memory storing object",
+        "out of memory writing get response", "out of memory writing stats",
+        "Out of memory during read", "Out of memory allocating item",
+        "Out of memory allocating new item", "Out of memory incrementing value",
+        "Out of memory generating stats", "Out of memory preparing to send stats",
+        "out of memory allocating backend connection"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.status, Status::refused) << text;
+    EXPECT_EQ(seen.reason, Reason::quota) << text;
+    EXPECT_EQ(seen.text, text);
+  }
+  for (const std::string_view text : {"object too large for cache", "Object too large for cache"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.reason, Reason::too_large) << text;
+  }
+  for (const std::string_view text :
+       {"refcount overflow during fetch", "Unhandled storage type.", "output line too long"}) {
+    const Seen seen = ask_meta(set("k", "v"), "SERVER_ERROR " + std::string(text) + "\r\n");
+    EXPECT_EQ(seen.status, Status::refused) << text;
+    EXPECT_EQ(seen.reason, Reason::other) << text;
+  }
 }
 
 TEST(MetaTraps, ALineWithoutEndIsBounded) {

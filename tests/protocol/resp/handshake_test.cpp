@@ -155,7 +155,9 @@ TEST(RespHandshake, FallsBackToTheOldProtocol) {
        {"-ERR unknown command 'HELLO', with args beginning with: '3' \r\n",
         "-ERR unknown command\r\n", "-NOPROTO unsupported protocol version\r\n",
         "-ERR Unsupported protocol version\r\n",
-        "-NOPERM this user has no permissions to run the 'hello' command\r\n"}) {
+        "-NOPERM this user has no permissions to run the 'hello' command\r\n",
+        "-ERR command 'HELLO' is not allowed here\r\n",
+        "-MISCONF Errors writing to the AOF file: No space left on device\r\n", "-odd\r\n"}) {
     Talk talk;
     talk.sent();
     EXPECT_EQ(talk.answer(error), State::asking) << error;
@@ -209,21 +211,81 @@ TEST(RespHandshake, ReadonlyIsPartOfIt) {
   EXPECT_EQ(refused.failure().reason, Reason::not_authorized);
 }
 
-TEST(RespHandshake, AServerThatDoesNotServeYetIsTriedAgain) {
-  for (const std::string_view error : {"-LOADING Redis is loading the dataset in memory\r\n",
-                                       "-MASTERDOWN Link with MASTER is down\r\n"}) {
-    Talk talk;
+// What a server answers in each step of a handshake without a login, up to the step of an error.
+struct Before {
+  std::string_view step;
+  std::vector<std::string_view> replies;
+};
+const std::vector<Before> steps = {
+    {"HELLO", {}},
+    {"INFO", {"-ERR unknown command\r\n"}},
+    {"CLIENT SETINFO", {live::redis_hello_resp3}},
+    {"PING", {live::redis_hello_resp3, old_setinfo}},
+};
+
+TEST(RespHandshake, AServerThatAnswersByAnErrorIsAlive) {
+  for (const std::string_view error :
+       {"-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
+        "to disk.\r\n",
+        "-MISCONF Errors writing to the AOF file: No space left on device\r\n",
+        "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
+        "-BUSY Redis is busy running a script.\r\n", "-NOREPLICAS Not enough good replicas\r\n",
+        "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+        "-CLUSTERDOWN The cluster is down\r\n", "-NOPERM no\r\n", "-ERR not allowed\r\n",
+        "-no upstream host\r\n"}) {
+    for (const Before& before : steps) {
+      Talk talk;
+      talk.sent();
+      for (const std::string_view reply : before.replies) {
+        talk.answer(reply);
+        talk.sent();
+      }
+      State state = talk.handshake().state();
+      for (int answers = 0; answers < 6 && talk.handshake().owed() > 0; ++answers) {
+        state = talk.answer(error);
+        talk.sent();
+      }
+      EXPECT_EQ(state, State::ready) << error << " to " << before.step;
+    }
+  }
+}
+
+TEST(RespHandshake, AServerThatTurnsTheClientAwayIsNotReadyWhateverTheStep) {
+  struct Case {
+    std::string_view error;
+    bool permanent;
+  };
+  for (const auto& [error, permanent] :
+       {Case{"-LOADING Redis is loading the dataset in memory\r\n", false},
+        Case{"-NOAUTH Authentication required.\r\n", true},
+        Case{"-WRONGPASS invalid username-password pair or user is disabled.\r\n", true},
+        Case{"-DENIED Redis is running in protected mode\r\n", true},
+        Case{"-ERR max number of clients reached\r\n", false}}) {
+    for (const Before& before : steps) {
+      Talk talk;
+      talk.sent();
+      for (const std::string_view reply : before.replies) {
+        talk.answer(reply);
+        talk.sent();
+      }
+      EXPECT_EQ(talk.answer(error), State::failed) << error << " to " << before.step;
+      EXPECT_EQ(talk.failure().permanent, permanent) << error << " to " << before.step;
+    }
+  }
+}
+
+// The connection would redirect every read.
+TEST(RespHandshake, WithoutReadonlyAReplicaIsNotRead) {
+  for (const std::string_view error :
+       {"-MISCONF no\r\n", "-BUSY Redis is busy running a script.\r\n"}) {
+    Talk talk({.readonly = true});
     talk.sent();
-    talk.answer(live::redis_hello_resp3);
+    talk.answer(live::redis_hello);
     talk.sent();
     talk.answer(old_setinfo);
     EXPECT_EQ(talk.answer(error), State::failed);
     EXPECT_FALSE(talk.failure().permanent);
   }
-  Talk full;
-  full.sent();
-  EXPECT_EQ(full.answer("-ERR max number of clients reached\r\n"), State::failed);
-  EXPECT_FALSE(full.failure().permanent);
 }
 
 TEST(RespHandshake, OddRepliesBreakTheProtocol) {

@@ -100,10 +100,16 @@ TEST(StoreSessionReply, ErrorOfTheStoreIsRefusedWithReasonAndItsWords) {
 
 TEST(StoreSessionReply, AStoreThatRefusesThisClientAProbeIsThere) {
   for (const char* text : {"-ERR not authorized\r\n", "-ERR the quota has been exceeded\r\n",
-                           "-ERR the quota has been exceeded: at most 5 requests a second\r\n"}) {
+                           "-ERR the quota has been exceeded: at most 5 requests a second\r\n",
+                           "-ERR the request timestamp is too far in the future\r\n",
+                           "-ERR the store is read-only\r\n", "-ERR the moon is full\r\n"}) {
     EXPECT_EQ(answer(question(Verb::probe), {text}).status, Status::done) << text;
   }
-  EXPECT_EQ(answer(question(Verb::probe), {"-ERR unknown command\r\n"}).status, Status::refused);
+  for (const char* text : {"-ERR unknown command\r\n", "-ERR syntax error\r\n",
+                           "-ERR wrong number of arguments\r\n"}) {
+    EXPECT_EQ(answer(question(Verb::probe), {text}).status, Status::refused)
+        << "a store knows GET: " << text;
+  }
 }
 
 TEST(StoreSessionReply, ClockSkewRefusedByTheStoreResetsOurClock) {

@@ -86,6 +86,13 @@ class MemoryServer {
               static_cast<int>(text.size()));
   }
   void close() { SSL_shutdown(ssl_); }
+  // The client's bytes end, as when something in between closes half of the connection.
+  void take_end() {
+    BIO_set_mem_eof_return(SSL_get_rbio(ssl_), 0);
+    char byte = 0;
+    EXPECT_LE(SSL_read(ssl_, &byte, 1), 0);
+    ERR_clear_error();
+  }
   SSL* raw() { return ssl_; }
 
   std::string received;

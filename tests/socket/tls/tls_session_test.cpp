@@ -367,6 +367,31 @@ TEST_F(TlsSessionTest, AChangedByteEndsTheConnection) {
   EXPECT_EQ(session->failure(), "TLS: the data from the server was changed on the way");
 }
 
+// A server to which half of the connection was closed ends the other half by an alert.
+TEST_F(TlsSessionTest, AnAlertAboutTheConnectionRefusesNobody) {
+  for (const bool answered : {false, true}) {
+    for (const bool cut : {false, true}) {
+      MemoryServer peer({.identity = &server});
+      const auto session = start(trusting(ca));
+      talk(*session, peer);
+      if (answered) peer.say("hello");
+      feed(*session, peer.give());
+      EXPECT_EQ(read_all(*session), answered ? "hello" : "");
+      if (cut) {
+        peer.take_end();
+      } else {
+        peer.take(std::string("\x17\x03\x03\0\x20", 5) + std::string(32, 'x'));
+      }
+      feed(*session, peer.give());
+      EXPECT_EQ(read_all(*session), "");
+      EXPECT_EQ(session->state(), State::failed);
+      EXPECT_FALSE(session->refused()) << answered << cut;
+      EXPECT_EQ(session->failure(), "TLS: the server ended the connection by an alert: " +
+                                        std::string(cut ? "decode error" : "bad record mac"));
+    }
+  }
+}
+
 TEST_F(TlsSessionTest, RenegotiationIsRefused) {
   MemoryServer peer({.identity = &server, .version = TLS1_2_VERSION});
   const auto session = start(trusting(ca));

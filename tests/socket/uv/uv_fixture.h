@@ -21,11 +21,12 @@ using namespace std::chrono_literals;
 // A listening socket of the test; the kernel chooses the port.
 class Listener {
  public:
-  Listener() {
+  explicit Listener(const char* host = "127.0.0.1", std::uint16_t port = 0) {
     fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    inet_pton(AF_INET, host, &address.sin_addr);
     EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(listen(fd_, 8), 0);
     socklen_t size = sizeof address;
@@ -34,6 +35,7 @@ class Listener {
   }
   ~Listener() { close(); }
   std::uint16_t port() const { return port_; }
+  int descriptor() const { return fd_; }
   int accept() const { return ::accept(fd_, nullptr, nullptr); }
   void close() {
     if (fd_ >= 0) ::close(fd_);

@@ -1,0 +1,109 @@
+#pragma once
+
+// HalfClosingRelay: a relay between clients and a server of this machine that can close the half of
+// its connections that leads to the server, as something in between may. A server that speaks TLS
+// then ends them by an alert.
+//
+// Thread rule: one thread at a time; it has one of its own.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/wire.h"
+
+namespace sheaf::test {
+
+class HalfClosingRelay {
+ public:
+  explicit HalfClosingRelay(std::uint16_t server) : server_(server) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_, any, size), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+    EXPECT_EQ(::pipe2(wake_, O_CLOEXEC), 0);
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~HalfClosingRelay() {
+    command('e');
+    thread_.join();
+    for (const Pair& pair : pairs_) close(pair);
+    for (const int fd : {socket_, wake_[0], wake_[1]}) ::close(fd);
+  }
+  HalfClosingRelay(const HalfClosingRelay&) = delete;
+  HalfClosingRelay& operator=(const HalfClosingRelay&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  // Nothing that clients send on the present connections arrives from now on.
+  void close_half() { command('c'); }
+
+ private:
+  struct Pair {
+    int client;
+    int server;
+    bool halved = false;
+  };
+
+  static void close(const Pair& pair) {
+    ::close(pair.client);
+    ::close(pair.server);
+  }
+  void command(char what) const { EXPECT_EQ(::write(wake_[1], &what, 1), 1); }
+  // Passes on what has come; false at the end.
+  static bool pass(int from, int to) {
+    char bytes[16 * 1024];
+    const ssize_t size = ::recv(from, bytes, sizeof bytes, 0);
+    return size > 0 && ::send(to, bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
+  }
+  void serve() {
+    for (;;) {
+      std::vector<pollfd> waiting{{wake_[0], POLLIN, 0}, {socket_, POLLIN, 0}};
+      for (const Pair& pair : pairs_) {
+        waiting.push_back({pair.halved ? -1 : pair.client, POLLIN, 0});
+        waiting.push_back({pair.server, POLLIN, 0});
+      }
+      ::poll(waiting.data(), waiting.size(), -1);
+      std::vector<Pair> left;
+      for (std::size_t i = 0; i < pairs_.size(); ++i) {
+        const Pair& pair = pairs_[i];
+        const bool up = waiting[2 * i + 2].revents == 0 || pass(pair.client, pair.server);
+        const bool down = waiting[2 * i + 3].revents == 0 || pass(pair.server, pair.client);
+        up&& down ? left.push_back(pair) : close(pair);
+      }
+      pairs_ = std::move(left);
+      if (waiting[1].revents != 0) {
+        pairs_.push_back(
+            {::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC), connected_socket(server_)});
+      }
+      char what = 0;
+      if (waiting[0].revents != 0 && ::read(wake_[0], &what, 1) == 1 && what == 'e') return;
+      if (what != 'c') continue;
+      for (Pair& pair : pairs_) {
+        pair.halved = true;
+        ::shutdown(pair.server, SHUT_WR);
+      }
+    }
+  }
+
+  const std::uint16_t server_;
+  const int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int wake_[2] = {-1, -1};
+  std::uint16_t port_ = 0;
+  std::vector<Pair> pairs_;  // of the thread
+  std::thread thread_;
+};
+
+}  // namespace sheaf::test
