@@ -64,7 +64,7 @@ struct Option {
 std::span<const Option> option_table() noexcept;
 // Null if no option has this name.
 const Option* find_option(std::string_view name) noexcept;
-// To follow a sentence about an unknown option: ". Did you mean NAME?" if one is close; else nothing.
+// Follows a sentence about an unknown option: ". Did you mean NAME?" if one is close; else nothing.
 std::string meant_option(std::string_view name);
 // True if it differs from its default. Engine options are not compared.
 bool is_given(const ClusterConfig& config, const Option& option);
