@@ -53,8 +53,35 @@ void SharedEngine::Guard::settle() {
   if (saver != nullptr && !saver->settle(now_, false)) engine_.host_.abandon(saver->trouble());
 }
 
-Deadline SharedEngine::Guard::next_deadline() const {
+Deadline SharedEngine::Guard::watch() {
   engine_.mutex_.assert_held();
+  const Deadline next = next_deadline();
+  const bool keeps =
+      engine_.keeper_ == &lane_ || engine_.keeper_ == nullptr || next < engine_.kept_ || overdue();
+  if (!keeps) return engine_.kept_ == never ? never : engine_.kept_ + patience;
+  engine_.keeper_ = &lane_;
+  engine_.kept_ = next;
+  return next;
+}
+
+Deadline SharedEngine::Guard::tick() {
+  engine_.mutex_.assert_held();
+  if (engine_.keeper_ != &lane_ && !overdue()) return never;
+  ++engine_.ticks_;
+  engine_.host_.tick(now_);
+  return watch();
+}
+
+std::uint64_t SharedEngine::Guard::ticks() const {
+  engine_.mutex_.assert_held();
+  return engine_.ticks_;
+}
+
+bool SharedEngine::Guard::overdue() const {
+  return engine_.kept_ != never && engine_.kept_ + patience <= now_.mono;
+}
+
+Deadline SharedEngine::Guard::next_deadline() const {
   const Deadline next = engine_.host_.next_deadline().value_or(never);
   if (engine_.saver_ == nullptr) return next;
   return std::min(next, engine_.saver_->next().value_or(never));
@@ -73,13 +100,16 @@ void SharedEngine::Guard::remove(server::Host::Connection& connection) {
 
 void SharedEngine::Guard::join() {
   engine_.mutex_.assert_held();
-  engine_.lanes_.push_back(&lane_);
+  engine_.lanes_.insert(&lane_);
 }
 
 void SharedEngine::Guard::leave() {
   engine_.mutex_.assert_held();
-  std::erase(engine_.lanes_, &lane_);
-  if (!engine_.lanes_.empty()) engine_.lanes_.front()->take_over();
+  engine_.lanes_.erase(&lane_);
+  if (engine_.keeper_ != &lane_) return;
+  engine_.keeper_ = nullptr;
+  engine_.kept_ = never;
+  if (!engine_.lanes_.empty()) (*engine_.lanes_.begin())->take_over();
 }
 
 }  // namespace sheaf::store::pipe

@@ -8,6 +8,11 @@
 // mutex commits first. If that fails, the connections end without the output that they have not
 // been given yet.
 //
+// One lane, the keeper, looks after what the engine does by itself: it expires keys and ends silent
+// connections. Otherwise each deadline would wake the lanes of all clients. The keeper is the lane
+// whose timer is the earliest. A lane whose client is active sets its own timer a little later, and
+// takes over if the keeper has not kept its time, because no thread turns the keeper's loop.
+//
 // Lock order: the engine's mutex, a lane's mailbox, the lane's loop.
 //
 // Thread rule: any thread, through Guard.
@@ -16,7 +21,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <vector>
+#include <unordered_set>
 
 #include "base/mutex.h"
 #include "store/durable/saver.h"
@@ -29,6 +34,9 @@ class PipeStream;
 
 class SharedEngine {
  public:
+  // How late a keeper may be.
+  static constexpr std::chrono::milliseconds patience{100};
+
   explicit SharedEngine(const EngineOptions& options);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
@@ -52,17 +60,24 @@ class SharedEngine {
     // The engine's time. The times of two lanes differ by up to a turn; the engine's never goes
     // back.
     Now now() const { return now_; }
-    // When the engine or its file next has work.
-    Deadline next_deadline() const;
+    // The lane has used the engine: when it is to call tick().
+    Deadline watch();
+    // The lane's timer has fired. Does what is due, unless the keeper does it. Returns when to call
+    // it again.
+    Deadline tick();
+    // How often tick() had something to do.
+    std::uint64_t ticks() const;
 
     void add(server::Host::Connection& connection, PipeStream& stream);
     void remove(server::Host::Connection& connection);
     void join();
-    // The lane ends. Another one takes over the engine's timer.
+    // The lane ends. If it is the keeper, another one takes its place.
     void leave();
 
    private:
     void settle() SHEAF_UNCHECKED;
+    bool overdue() const SHEAF_UNCHECKED;
+    Deadline next_deadline() const SHEAF_UNCHECKED;
 
     SharedEngine& engine_;
     PipeLane& lane_;
@@ -76,7 +91,10 @@ class SharedEngine {
   std::unique_ptr<Saver> saver_ SHEAF_GUARDED_BY(mutex_);  // null: in memory only
   Deadline last_ SHEAF_GUARDED_BY(mutex_){0};
   std::unordered_map<server::Host::Connection*, PipeStream*> streams_ SHEAF_GUARDED_BY(mutex_);
-  std::vector<PipeLane*> lanes_ SHEAF_GUARDED_BY(mutex_);
+  std::unordered_set<PipeLane*> lanes_ SHEAF_GUARDED_BY(mutex_);
+  PipeLane* keeper_ SHEAF_GUARDED_BY(mutex_) = nullptr;
+  Deadline kept_ SHEAF_GUARDED_BY(mutex_) = never;  // the keeper's timer
+  std::uint64_t ticks_ SHEAF_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sheaf::store::pipe

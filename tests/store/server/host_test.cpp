@@ -469,6 +469,21 @@ TEST(Host, EndsSilentClientsInTime) {
   EXPECT_EQ(host.poll_ready(), nullptr);
 }
 
+TEST(Host, ATickLooksOnlyAtTheClientsThatAreDue) {
+  Host host{HostOptions{}};
+  for (int i = 0; i < 1'000; ++i) {
+    host.connect(at(i));
+    host.tick(at(i));
+  }
+  EXPECT_EQ(host.examined(), 0u);
+  for (int i = 0; i < 1'000; ++i) {
+    EXPECT_EQ(host.next_deadline(), at(10'000 + i).mono);
+    host.tick(at(10'000 + i));
+  }
+  EXPECT_EQ(host.examined(), 1'000u);
+  EXPECT_EQ(host.next_deadline(), std::nullopt);
+}
+
 TEST(Host, CarriesTenMebibytesAndBinaryKeysInSmallPieces) {
   Host host{HostOptions{}};
   HostClient client(host, "client");
