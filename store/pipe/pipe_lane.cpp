@@ -40,9 +40,9 @@ void PipeLane::take_over() noexcept {
   loop_.post(*this);
 }
 
-void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
+void PipeLane::announce(PipeStream& stream, PipeLane* driver) {
   PipeLane& own = stream.lane();
-  if (&own == &driver) {
+  if (&own == driver) {
     own.loop_.defer(stream);
     return;
   }

@@ -33,8 +33,9 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   void postpone(PipeStream& stream);
   void forget(PipeStream& stream) noexcept;
 
-  // The stream has something to read. `driver` is the lane whose thread found that.
-  static void announce(PipeStream& stream, PipeLane& driver);
+  // The stream has something to read. `driver` is the lane whose thread found that; null: another
+  // thread did.
+  static void announce(PipeStream& stream, PipeLane* driver);
 
  private:
   void run_deferred(Now now) override;

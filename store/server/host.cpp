@@ -61,6 +61,9 @@ void Host::follow(Connection& connection) {
     deadlines_.remove(connection);
     if (due != never) deadlines_.push(connection, due);
   }
+  if (connection.session_.output().holding() && !std::exchange(connection.listed_, true)) {
+    holding_.push_back(connection.handle_);
+  }
   if (ready_.contains(connection)) return;
   if (!connection.closed() && connection.poll_output().empty()) return;
   ready_.push_back(connection);
@@ -102,10 +105,41 @@ void Host::serve(Connection& connection, Now now) {
   follow(connection);
 }
 
+void Host::seal() {
+  for (const ClientHandle handle : holding_) {
+    const auto found = connections_.find(handle);
+    if (found != connections_.end()) found->second->session_.output().seal();
+  }
+}
+
+template <class Release>
+void Host::release_each(Release release) {
+  for (const ClientHandle handle : std::exchange(holding_, {})) {
+    const auto found = connections_.find(handle);
+    if (found == connections_.end()) continue;
+    Connection& connection = *found->second;
+    connection.listed_ = false;
+    release(connection.session_);
+    follow(connection);
+  }
+}
+
+void Host::release_sealed() {
+  release_each([](ServerSession& session) { session.output().release_sealed(); });
+}
+
+void Host::release_all() {
+  release_each([](ServerSession& session) { session.output().release(); });
+}
+
 void Host::abandon(std::string_view text) {
   for (const auto& [handle, connection] : connections_) {
-    if (!connection->session_.open()) continue;
+    const bool open = connection->session_.open();
     connection->session_.abandon(text);
+    if (!open) {
+      follow(*connection);
+      continue;
+    }
     forget(*connection);
     follow(*connection);
   }

@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -69,6 +70,11 @@ class Host {
   void allow(std::string token) { admission_.allow(std::move(token)); }
   unsigned forbid(const std::string& token);
 
+  // With SessionLimits::hold_results, connections are given results only when they are released.
+  // seal() notes the results up to now, for a later release_sealed().
+  void seal();
+  void release_sealed();
+  void release_all();
   // Ends all open connections, and drops the output that they have not been given yet, because it
   // must not be revealed.
   void abandon(std::string_view text);
@@ -93,6 +99,8 @@ class Host {
                std::uint8_t qos);
   // Call it after anything that a session did.
   void follow(Connection& connection);
+  template <class Release>
+  void release_each(Release release);
 
   HostOptions options_;
   Admission admission_;
@@ -102,6 +110,7 @@ class Host {
   std::unordered_map<std::string, Connection*> clients_;  // the open ones, by client ID
   IntrusiveList<Connection> ready_;
   DeadlineHeap<Connection> deadlines_;  // of the sessions that have one
+  std::vector<ClientHandle> holding_;   // connections that hold results; they may be gone
   std::uint64_t discarded_ = 0;
   std::uint64_t examined_ = 0;
   std::string properties_;  // of the message under construction
@@ -130,6 +139,7 @@ class Host::Connection : public ListHook<Connection>, public DeadlineHook<Connec
   ServerSession session_;
   std::string token_;     // that the client was admitted with
   Deadline due_ = never;  // its place in the heap
+  bool listed_ = false;   // in `holding_`
 };
 
 }  // namespace sheaf::store::server

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -19,7 +20,7 @@ struct Gate {
   void pass() {
     std::unique_lock lock(mutex);
     ++waiting;
-    changed.wait(lock, [this] { return !held; });
+    changed.wait_for(lock, std::chrono::seconds(20), [this] { return !held; });
     --waiting;
   }
   void set(bool value) {

@@ -1,6 +1,7 @@
 #pragma once
 
 // Makes every write of SQLite to a disk wait while it is held, as a disk does that takes its time.
+// After 20 s a write continues all the same, so that a test that waits for it ends.
 //
 // Thread rule: any thread; one object at a time.
 
