@@ -24,9 +24,9 @@
 #include <sheaf/async.h>
 #include <sheaf/result.h>
 
+#include "base/fork_mark.h"
 #include "base/mutex.h"
 #include "client/runtime/context.h"
-#include "client/runtime/fork_mark.h"
 
 namespace sheaf::client::compute {
 
@@ -55,7 +55,7 @@ class PendingCompute final : public std::enable_shared_from_this<PendingCompute>
   }
   void arrive(Now now);
 
-  const runtime::ForkMark process_;
+  const ForkMark process_;
   std::atomic<State> state_ = State::queued;
   sync::Mutex mutex_;  // its holder may use the lane, unless `context_` is null
   runtime::Context* context_ SHEAF_GUARDED_BY(mutex_);

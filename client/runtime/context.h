@@ -21,6 +21,7 @@
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
+#include "base/fork_mark.h"
 #include "base/mutex.h"
 #include "base/parker.h"
 #include "base/random.h"
@@ -28,7 +29,6 @@
 #include "client/runtime/dispatcher.h"
 #include "client/runtime/driver_state.h"
 #include "client/runtime/event_log.h"
-#include "client/runtime/fork_mark.h"
 #include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
 #include "cluster/config/config_check.h"

@@ -53,6 +53,7 @@ struct ServersChanged {
 /// Thread rule: any thread may call any member at any time, callbacks included, which never run
 /// under a lock. Only the destructor and moves need that no other thread calls the object. After
 /// fork() the child's calls fail with Reason::forked and its destructor only closes descriptors.
+/// The child may open clients of its own; `embedded://` gives it stores of its own.
 ///
 /// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
 /// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It

@@ -15,7 +15,8 @@
 ///
 /// A client that has a driver starts no thread. Its connections, deadlines, callbacks and log
 /// records are the driver's work, and wait until a thread calls poll() or run(). Threads of libuv
-/// look up the names of servers; numeric addresses need none.
+/// look up the names of servers; numeric addresses need none. A store of `embedded://` with `data`
+/// has a thread that writes its file.
 
 #include <chrono>
 #include <cstddef>

@@ -32,7 +32,8 @@ std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept {
   const auto wall = parse_decimal(text.substr(0, first));
   const auto counter = parse_decimal(text.substr(first + 1, second - first - 1));
   const std::string_view node = text.substr(second + 1);
-  if (!wall || !counter || node.size() > max_node_size) return std::nullopt;
+  if (!wall || !counter) return std::nullopt;
+  if (node.empty() || node.size() > max_node_size || node.contains(':')) return std::nullopt;
   return Timestamp{*wall, *counter, node};
 }
 

@@ -36,9 +36,9 @@ struct Timestamp {
   friend std::strong_ordering operator<=>(const Timestamp&, const Timestamp&) = default;
 };
 
-// Parses two numbers of any width and a rest, split at the first two colons; the rest may be empty
-// and may contain colons. Nothing if a number has a sign, a blank, a fraction or more than 64 bits,
-// or if the node is longer than max_node_size.
+// Parses two numbers of any width and a node, separated by two colons. Nothing if a number has a
+// sign, a blank, a fraction or more than 64 bits, or if the node is empty, contains a colon or is
+// longer than max_node_size.
 std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept;
 
 // How version `a` compares with version `b`.
@@ -74,7 +74,7 @@ class HybridClock {
  public:
   enum class Error : std::uint8_t { too_far_ahead };  // the clock would be over max_drift ahead
 
-  // `node` must have no colon; it is cut at max_node_size.
+  // `node` must not be empty and must have no colon; it is cut at max_node_size.
   explicit HybridClock(std::string node);
 
   // The next timestamp, greater than all returned and all observed before.

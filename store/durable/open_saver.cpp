@@ -13,6 +13,10 @@ using Opened = std::expected<std::unique_ptr<StoreFile>, std::string>;
 
 #ifdef SHEAF_HAS_SQLITE
 Opened open_file(const std::string& path) {
+  if (!SqliteUse::possible()) {
+    return std::unexpected(path + " cannot be opened, because this process was forked from one " +
+                           "that had the file of a store open");
+  }
   const auto there = check_file(path);
   if (!there) return std::unexpected(there.error());
   if (!*there) {

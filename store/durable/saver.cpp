@@ -38,40 +38,65 @@ Saver::~Saver() {
   if (!journal_.empty()) commit(last_);
 }
 
-bool Saver::settle(Now now, bool more) {
+void Saver::note(Now now) {
   last_ = now;
   plan_.note(!journal_.empty(), now.mono);
+}
+
+bool Saver::settle(Now now, bool more) {
+  note(now);
   const bool was_frozen = journal_.frozen();
   if (plan_.due(journal_.clock(), now.mono, more) && !commit(now)) return was_frozen;
-  return plan_.may_tell(journal_.clock());
+  return may_tell();
+}
+
+bool Saver::due(Now now) const {
+  return !commit_.begun && plan_.due(journal_.clock(), now.mono, false);
 }
 
 bool Saver::commit(Now now) {
+  begin(now);
+  write();
+  return finish(now);
+}
+
+void Saver::begin(Now now) {
+  commit_.begun = true;
+  commit_.at = now.mono;
+  commit_.promised = plan_.promise(journal_.clock(), now.wall);
+  commit_.header = {commit_.promised.wall, commit_.promised.counter, time_.mark(now)};
+  Change change;
+  while (journal_.poll(change)) {
+    change.until = time_.to_file(change.until);
+    commit_.changes.add(change);
+  }
+}
+
+void Saver::write() {
   const Deadline began = read_monotonic();
-  const auto promised = plan_.promise(journal_.clock(), now.wall);
-  const Done done = write_all({promised.wall, promised.counter, time_.mark(now)});
+  commit_.done = commit_.changes.write_to(*file_);
+  if (commit_.done) commit_.done = file_->commit(commit_.header);
+  if (!commit_.done) file_->discard();
+  commit_.took = read_monotonic() - began;
+}
+
+bool Saver::finish(Now now) {
+  commit_.begun = false;
+  commit_.changes.clear();
+  const Done done = std::exchange(commit_.done, {});
   if (done) {
     ++commits_;
     journal_.saved();
-    plan_.committed(promised, read_monotonic() - began);
+    plan_.committed(commit_.promised, commit_.took);
+    plan_.note(!journal_.empty(), commit_.at);  // what has changed meanwhile
     trouble_.clear();
   } else {
-    file_->discard();
     journal_.lost();
     plan_.failed(now.mono);
     trouble_ = done.error();
   }
   journal_.freeze(!done);
   return done.has_value();
-}
-
-Saver::Done Saver::write_all(const FileHeader& header) {
-  Change change;
-  while (journal_.poll(change)) {
-    change.until = time_.to_file(change.until);
-    if (Done written = file_->write(change); !written) return written;
-  }
-  return file_->commit(header);
 }
 
 }  // namespace sheaf::store

@@ -4,7 +4,13 @@
 // plan says so, and freezes the engine while the file cannot be written. Its host asks it if
 // results may be sent.
 //
-// Thread rule: that of the engine.
+// A host may commit on the thread that executes, with settle(). Or another thread commits, so that
+// the engine continues meanwhile; it repeats, under the engine's lock except for write():
+//
+//   if (saver.due(now)) { saver.begin(now); saver.write(); saver.finish(now); }
+//
+// Thread rule: that of the engine. write() may run while the engine is used, but belongs between
+// begin() and finish().
 
 #include <chrono>
 #include <cstddef>
@@ -15,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/durable/change_batch.h"
 #include "store/durable/commit_plan.h"
 #include "store/durable/file_time.h"
 #include "store/durable/store_file.h"
@@ -42,6 +49,19 @@ class Saver {
   bool settle(Now now, bool more);
   // When to call settle() at the latest; nothing if everything is in the file.
   std::optional<Deadline> next() const { return plan_.next(); }
+
+  // With another thread that commits. note(): call it after requests and ticks.
+  void note(Now now);
+  // True if results that were not released by a commit may be sent.
+  bool may_tell() const { return plan_.may_tell(journal_.clock()); }
+  bool due(Now now) const;
+  // Takes what is unsaved. Results up to now may be sent after a finish() that returns true.
+  void begin(Now now);
+  // Writes it to the file and waits for the disk. It touches nothing of the engine.
+  void write();
+  // False: the file could not be written, and the store is frozen.
+  bool finish(Now now);
+
   // The file cannot be written. Executed changes wait for a later commit.
   bool frozen() const { return journal_.frozen(); }
 
@@ -53,13 +73,23 @@ class Saver {
   Saver(std::unique_ptr<StoreFile> file, Engine& engine, std::chrono::milliseconds interval,
         FileTime time);
   bool commit(Now now);
-  Done write_all(const FileHeader& header);
 
   std::unique_ptr<StoreFile> file_;
   Journal& journal_;
   FileTime time_;
   CommitPlan plan_;
   Now last_;
+  // The commit under way.
+  struct Commit {
+    bool begun = false;
+    ChangeBatch changes;
+    FileHeader header;
+    CommitPlan::Timestamp promised;
+    Deadline at{};
+    std::chrono::nanoseconds took{};
+    Done done;
+  };
+  Commit commit_;
   std::uint64_t commits_ = 0;
   std::string trouble_;
 };

@@ -5,10 +5,19 @@
 #include <bit>
 #include <utility>
 
+#include "base/fork_mark.h"
 #include "store/durable/row_sum.h"
 
 namespace sheaf::store {
 namespace {
+
+struct SqliteUses {
+  explicit SqliteUses(const SqliteUses* parent)
+      : inherited(parent != nullptr && (parent->inherited || parent->count > 0)) {}
+  const bool inherited;
+  std::atomic<unsigned> count = 0;
+};
+constinit PerProcess<SqliteUses> sqlite_uses;
 
 using protocol::statestore::Timestamp;
 
@@ -74,6 +83,10 @@ Timestamp timestamp_at(sqlite3_stmt* statement, int column) noexcept {
 
 }  // namespace
 
+SqliteUse::SqliteUse() : count_(sqlite_uses.get().count) { ++count_; }
+
+bool SqliteUse::possible() { return !sqlite_uses.get().inherited; }
+
 // Opening ----------------------------------------------------------------------------------------
 
 SqliteFile::SqliteFile(std::string path, Database database)
@@ -102,6 +115,7 @@ std::expected<SqliteFile::Database, std::string> SqliteFile::connect(const std::
 }
 
 SqliteFile::Done SqliteFile::fill(const std::string& path, const char* vfs) {
+  const SqliteUse use;
   auto database = connect(path, vfs);
   if (!database) return std::unexpected(database.error());
   SqliteFile file(path, std::move(*database));
@@ -125,6 +139,7 @@ SqliteFile::Done SqliteFile::fill(const std::string& path, const char* vfs) {
 
 std::expected<std::unique_ptr<SqliteFile>, std::string> SqliteFile::open(const std::string& path,
                                                                          const char* vfs) {
+  const SqliteUse use;
   auto database = connect(path, vfs);
   if (!database) return std::unexpected(database.error());
   std::unique_ptr<SqliteFile> file(new SqliteFile(path, std::move(*database)));

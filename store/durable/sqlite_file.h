@@ -4,13 +4,15 @@
 // (synchronous=FULL), and the file is locked for this process. docs/durability.md describes it.
 //
 // After a fork the child must not touch the file: its memory says that it holds the lock, but it
-// does not.
+// does not. It must not use SQLite at all if its parent had a file open, because SQLite's mutexes
+// may be locked forever.
 //
 // Thread rule: one thread at a time.
 
 #include <sqlite3.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +21,21 @@
 #include "store/durable/store_file.h"
 
 namespace sheaf::store {
+
+// Lives while this process uses SQLite. Any thread.
+class SqliteUse {
+ public:
+  SqliteUse();
+  ~SqliteUse() { --count_; }
+  SqliteUse(const SqliteUse&) = delete;
+  SqliteUse& operator=(const SqliteUse&) = delete;
+
+  // False in a child of a process that used SQLite when it forked.
+  static bool possible();
+
+ private:
+  std::atomic<unsigned>& count_;
+};
 
 class SqliteFile final : public StoreFile {
  public:
@@ -67,6 +84,7 @@ class SqliteFile final : public StoreFile {
   std::expected<bool, std::string> read_record(Change& out);
   std::expected<bool, std::string> read_fence(Change& out);
 
+  SqliteUse use_;
   std::string path_;
   pid_t owner_;
   Database database_;

@@ -58,14 +58,18 @@ DuplicateKey DuplicateFilter::key_of(const Request& request) const noexcept {
 const DuplicateFilter::Remembered* DuplicateFilter::find(const DuplicateKey& key, Deadline mono) {
   forget_old(mono, std::numeric_limits<std::size_t>::max());
   const auto found = index_.find(key);
-  return found == index_.end() ? nullptr : &found->second->answer;
+  if (found == index_.end()) return nullptr;
+  if (!overtaken(*found->second)) return &found->second->answer;
+  forget(found->second);
+  return nullptr;
 }
 
-void DuplicateFilter::remember(const DuplicateKey& key, std::string_view payload,
-                               std::string_view timestamp, Deadline mono) {
+void DuplicateFilter::remember(const DuplicateKey& key, std::string_view written,
+                               std::string_view payload, std::string_view timestamp,
+                               Deadline mono) {
   const std::uint64_t size = cost(key, payload, timestamp);
   if (max_entries_ == 0 || size > max_bytes_) return;
-  while (entries_.size() >= max_entries_ || bytes_ + size > max_bytes_) forget_oldest();
+  while (entries_.size() >= max_entries_ || bytes_ + size > max_bytes_) forget(entries_.begin());
   std::list<Entry> fresh;
   fresh.push_back({join_texts(key),
                    {std::string(payload), std::string(timestamp)},
@@ -73,27 +77,47 @@ void DuplicateFilter::remember(const DuplicateKey& key, std::string_view payload
                    mono + duplicate_lifetime});
   Entry& entry = fresh.front();
   entry.key = viewing(entry.texts, key);
+  if (!key.timestamp) {
+    entry.written_hash = hash64(written, seed_);
+    entry.writes = unstamped_[entry.written_hash].writes;
+  }
   index_.emplace(entry.key, fresh.begin());
   entries_.splice(entries_.end(), fresh);
   bytes_ += size;
+  if (!key.timestamp) ++unstamped_[entry.written_hash].answers;
+}
+
+void DuplicateFilter::note_write(std::string_view written) {
+  if (unstamped_.empty()) return;
+  const auto found = unstamped_.find(hash64(written, seed_));
+  if (found != unstamped_.end()) ++found->second.writes;
 }
 
 void DuplicateFilter::forget_old(Deadline mono, std::size_t limit) {
-  for (; limit > 0 && !entries_.empty() && entries_.front().until <= mono; --limit) forget_oldest();
+  for (; limit > 0 && !entries_.empty() && entries_.front().until <= mono; --limit) {
+    forget(entries_.begin());
+  }
 }
 
 std::uint64_t DuplicateFilter::cost(const DuplicateKey& key, std::string_view payload,
                                     std::string_view timestamp) noexcept {
   return sizeof(Entry) + node_overhead + key.client_id.size() + key.correlation.size() +
          key.timestamp.value_or("").size() + key.fencing_token.value_or("").size() +
-         payload.size() + timestamp.size();
+         payload.size() + timestamp.size() + (key.timestamp ? 0 : node_overhead);
 }
 
-void DuplicateFilter::forget_oldest() {
-  const Entry& oldest = entries_.front();
-  bytes_ -= cost(oldest.key, oldest.answer.payload, oldest.answer.timestamp);
-  index_.erase(oldest.key);
-  entries_.pop_front();
+bool DuplicateFilter::overtaken(const Entry& entry) const {
+  return !entry.key.timestamp && unstamped_.at(entry.written_hash).writes != entry.writes;
+}
+
+void DuplicateFilter::forget(std::list<Entry>::iterator entry) {
+  bytes_ -= cost(entry->key, entry->answer.payload, entry->answer.timestamp);
+  index_.erase(entry->key);
+  if (!entry->key.timestamp) {
+    const auto noted = unstamped_.find(entry->written_hash);
+    if (--noted->second.answers == 0) unstamped_.erase(noted);
+  }
+  entries_.erase(entry);
 }
 
 }  // namespace sheaf::store

@@ -8,6 +8,10 @@
 // hashes under secret seeds. Only a client that repeats all the rest can produce a collision, and
 // only with itself.
 //
+// A client may leave out the timestamp of a DEL or VDEL, and use the same correlation data for all
+// of its requests. So the answer to such a request counts only while its key has not been written
+// since: afterwards the same bytes are a new request.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -56,23 +60,34 @@ class DuplicateFilter {
 
   // Returns views into the request, which must have correlation data.
   DuplicateKey key_of(const Request& request) const noexcept;
-  // Null if the request is new. Old answers are forgotten first. Valid until the next call.
+  // Null if the request is new. Forgets old answers, and the one that no longer counts because its
+  // key was written. Valid until the next call.
   const Remembered* find(const DuplicateKey& key, Deadline mono);
-  // `key` must be new.
-  void remember(const DuplicateKey& key, std::string_view payload, std::string_view timestamp,
-                Deadline mono);
+  // `key` must be new; `written` is the key that the request was to change.
+  void remember(const DuplicateKey& key, std::string_view written, std::string_view payload,
+                std::string_view timestamp, Deadline mono);
+  // The store has set or removed this key.
+  void note_write(std::string_view written);
   // Forgets at most `limit` answers that are too old.
   void forget_old(Deadline mono, std::size_t limit);
 
   std::size_t size() const noexcept { return entries_.size(); }
   std::uint64_t bytes() const noexcept { return bytes_; }
+  std::size_t noted_keys() const noexcept { return unstamped_.size(); }
 
  private:
+  // A key with answers to requests without a timestamp.
+  struct Unstamped {
+    std::size_t answers = 0;
+    std::uint64_t writes = 0;  // of the key, since the first of them
+  };
   struct Entry {
     std::string texts;  // client ID, correlation data, timestamp and fencing token, joined
     Remembered answer;
     DuplicateKey key;  // views into `texts`
     Deadline until;
+    std::uint64_t written_hash = 0;  // without a timestamp: the key of the store, and how often it
+    std::uint64_t writes = 0;        // had been written
   };
   struct KeyHasher {
     std::size_t operator()(const DuplicateKey& key) const;
@@ -80,7 +95,8 @@ class DuplicateFilter {
   };
   static std::uint64_t cost(const DuplicateKey& key, std::string_view payload,
                             std::string_view timestamp) noexcept;
-  void forget_oldest();
+  bool overtaken(const Entry& entry) const;
+  void forget(std::list<Entry>::iterator entry);
 
   std::uint64_t max_entries_;
   std::uint64_t max_bytes_;
@@ -88,6 +104,8 @@ class DuplicateFilter {
   std::uint64_t bytes_ = 0;
   std::list<Entry> entries_;  // oldest first
   std::unordered_map<DuplicateKey, std::list<Entry>::iterator, KeyHasher> index_;
+  // By the hash of the store's key: a collision only makes a repeated remove a new one.
+  std::unordered_map<std::uint64_t, Unstamped> unstamped_;
 };
 
 }  // namespace sheaf::store

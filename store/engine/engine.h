@@ -7,7 +7,8 @@
 // Decisions where the protocol says nothing:
 // - A repeated SET, DEL or VDEL (same client ID, correlation data, timestamp, fencing token and
 //   payload within a minute) gets the first answer again, byte for byte, even if it was an error.
-//   It is not executed.
+//   It is not executed. Without a timestamp (DEL, VDEL) this holds only while the key has not been
+//   written since.
 // - GET and KEYNOTIFY ignore a fencing token. A token that is not applied raises no fence.
 // - Accepted fencing tokens advance the store's clock as timestamps do, so a later version is
 //   greater than every token accepted before it.

@@ -100,7 +100,7 @@ Answer Engine::State::write_once(const Write& packet, const Request& request, No
     return {.verdict = Verdict::answer, .payload = known->payload, .timestamp = known->timestamp};
   }
   const Answer answer = write(packet, request, *stamps, now);
-  duplicates_.remember(key, answer.payload, answer.timestamp, now.mono);
+  duplicates_.remember(key, packet.key, answer.payload, answer.timestamp, now.mono);
   return answer;
 }
 
@@ -336,6 +336,7 @@ Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, A
   entry.second.version = {version->wall, version->counter};
   entry.second.fence = std::move(fence);
   journal_.note_record(set.key);
+  duplicates_.note_write(set.key);
   ++counters_.executed_writes;
   notify(set.key, {wire::Notification::Operation::set, set.value}, *version);
   return with_version(reply(wire::SetReply{true}, options_.spelling), entry.second.version, now);
@@ -343,6 +344,7 @@ Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, A
 
 void Engine::State::remove(Entry& entry, const Timestamp& after, Now now) {
   journal_.note_record(entry.first);
+  duplicates_.note_write(entry.first);
   if (entry.second.fence) retained_.keep(entry.first, *entry.second.fence, now.mono);
   const auto version = clock_.tick_after(after, now.wall);
   const auto latest_legal = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now.wall.count()) +

@@ -40,9 +40,9 @@ void PipeLane::take_over() noexcept {
   loop_.post(*this);
 }
 
-void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
+void PipeLane::announce(PipeStream& stream, PipeLane* driver) {
   PipeLane& own = stream.lane();
-  if (&own == &driver) {
+  if (&own == driver) {
     own.loop_.defer(stream);
     return;
   }
@@ -75,9 +75,7 @@ void PipeLane::on_timer(Now now) {
   for (PipeStream* stream : std::exchange(postponed_, {})) loop_.defer(*stream);
   for (UsedEngine& used : engines_) {
     if (used.next_tick > now.mono) continue;
-    SharedEngine::Guard guard(*used.engine, *this, now);
-    guard.host().tick(guard.now());
-    used.touched = true;
+    used.next_tick = SharedEngine::Guard(*used.engine, *this, now).tick();
   }
   loop_.defer(*this);
 }
@@ -94,8 +92,7 @@ void PipeLane::arm(Now now) {
   Deadline next = postponed_.empty() ? never : now.mono;
   for (UsedEngine& used : engines_) {
     if (std::exchange(used.touched, false)) {
-      SharedEngine::Guard guard(*used.engine, *this, now);
-      used.next_tick = guard.next_deadline();
+      used.next_tick = SharedEngine::Guard(*used.engine, *this, now).watch();
     }
     next = std::min(next, used.next_tick);
   }

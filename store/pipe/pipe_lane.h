@@ -25,16 +25,17 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   socket::DrivenLoop& loop() { return loop_; }
   // Null if there is no such engine.
   SharedEngine* engine(std::size_t index);
-  // The engine was used. Before this turn ends, the lane asks it for its next tick.
+  // The engine was used. Before this turn ends, the lane asks it when to tick.
   void touch(std::size_t index);
-  // Any thread. The lane that ticked an engine has left: asks every engine for its next tick.
+  // Any thread. The keeper of an engine has left: asks every engine when to tick.
   void take_over() noexcept;
   // A stream could not pass everything on in this turn: it continues in the next one.
   void postpone(PipeStream& stream);
   void forget(PipeStream& stream) noexcept;
 
-  // The stream has something to read. `driver` is the lane whose thread found that.
-  static void announce(PipeStream& stream, PipeLane& driver);
+  // The stream has something to read. `driver` is the lane whose thread found that; null: another
+  // thread did.
+  static void announce(PipeStream& stream, PipeLane* driver);
 
  private:
   void run_deferred(Now now) override;

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/fork_mark.h"
 #include "base/mutex.h"
 
 namespace sheaf::store::pipe {
@@ -11,21 +12,19 @@ namespace {
 using Key = std::pair<std::string, unsigned>;
 
 struct Registry {
+  explicit Registry(Registry* /*of the parent*/) {}
   sync::Mutex mutex;
   std::map<Key, std::weak_ptr<SharedEngine>> engines SHEAF_GUARDED_BY(mutex);
 };
 
 // Never destroyed, because clients may outlive every static object.
-Registry& registry() {
-  static auto* const only = new Registry;
-  return *only;
-}
+constinit PerProcess<Registry> registry;
 
 }  // namespace
 
 std::expected<Engines, std::string> open_engines(std::string_view name, unsigned count,
                                                  const EngineOptions& options) {
-  Registry& all = registry();
+  Registry& all = registry.get();
   Engines opened;
   const sync::MutexLock lock(all.mutex);
   std::erase_if(all.engines, [](const auto& entry) { return entry.second.expired(); });

@@ -1,7 +1,8 @@
 #pragma once
 
 // The engines of this process, by name and index. Clients that open the same `embedded://N?name=X`
-// share engines. An engine ends with the last of its clients.
+// share engines. An engine ends with the last of its clients. A forked child has engines of its
+// own, because its parent's may be locked forever.
 
 #include <expected>
 #include <memory>

@@ -41,48 +41,48 @@ Host::Connection* Host::connect(Now now) {
   if (connections_.size() >= options_.max_connections) return nullptr;
   const ClientHandle handle = next_handle_++;
   std::unique_ptr<Connection> made(new Connection(*this, handle, now));
-  return connections_.emplace(handle, std::move(made)).first->second.get();
+  Connection& connection = *connections_.emplace(handle, std::move(made)).first->second;
+  follow(connection);
+  return &connection;
 }
 
 void Host::release(Connection& connection) {
   forget(connection);
-  std::erase(ready_, &connection);
+  ready_.remove(connection);
+  deadlines_.remove(connection);
   connections_.erase(connection.handle_);
 }
 
-Host::Connection* Host::poll_ready() {
-  if (ready_.empty()) return nullptr;
-  Connection* const first = ready_.front();
-  ready_.pop_front();
-  first->ready_ = false;
-  return first;
-}
+Host::Connection* Host::poll_ready() { return ready_.pop_front(); }
 
-void Host::mark_ready(Connection& connection) {
-  if (connection.ready_) return;
+void Host::follow(Connection& connection) {
+  const Deadline due = connection.session_.poll_deadline().value_or(never);
+  if (due != std::exchange(connection.due_, due)) {
+    deadlines_.remove(connection);
+    if (due != never) deadlines_.push(connection, due);
+  }
+  if (connection.session_.output().holding() && !std::exchange(connection.listed_, true)) {
+    holding_.push_back(connection.handle_);
+  }
+  if (ready_.contains(connection)) return;
   if (!connection.closed() && connection.poll_output().empty()) return;
-  connection.ready_ = true;
-  ready_.push_back(&connection);
+  ready_.push_back(connection);
 }
 
 void Host::tick(Now now) {
   engine_.tick(now);
   send_notifications();
-  for (const auto& [handle, connection] : connections_) {
-    const std::optional<Deadline> deadline = connection->session_.poll_deadline();
-    if (!deadline || *deadline > now.mono) continue;
+  while (Connection* const connection = deadlines_.pop_due(now.mono)) {
+    ++examined_;
+    connection->due_ = never;
     connection->session_.on_deadline(now);
     serve(*connection, now);
   }
 }
 
 std::optional<Deadline> Host::next_deadline() const {
-  std::optional<Deadline> next = engine_.next_expiry();
-  for (const auto& [handle, connection] : connections_) {
-    const std::optional<Deadline> deadline = connection->session_.poll_deadline();
-    if (deadline && (!next || *deadline < *next)) next = deadline;
-  }
-  return next;
+  const Deadline next = std::min(engine_.next_expiry().value_or(never), deadlines_.next());
+  return next == never ? std::nullopt : std::optional(next);
 }
 
 void Host::serve(Connection& connection, Now now) {
@@ -102,15 +102,46 @@ void Host::serve(Connection& connection, Now now) {
         break;
     }
   }
-  mark_ready(connection);
+  follow(connection);
+}
+
+void Host::seal() {
+  for (const ClientHandle handle : holding_) {
+    const auto found = connections_.find(handle);
+    if (found != connections_.end()) found->second->session_.output().seal();
+  }
+}
+
+template <class Release>
+void Host::release_each(Release release) {
+  for (const ClientHandle handle : std::exchange(holding_, {})) {
+    const auto found = connections_.find(handle);
+    if (found == connections_.end()) continue;
+    Connection& connection = *found->second;
+    connection.listed_ = false;
+    release(connection.session_);
+    follow(connection);
+  }
+}
+
+void Host::release_sealed() {
+  release_each([](ServerSession& session) { session.output().release_sealed(); });
+}
+
+void Host::release_all() {
+  release_each([](ServerSession& session) { session.output().release(); });
 }
 
 void Host::abandon(std::string_view text) {
   for (const auto& [handle, connection] : connections_) {
-    if (!connection->session_.open()) continue;
+    const bool open = connection->session_.open();
     connection->session_.abandon(text);
+    if (!open) {
+      follow(*connection);
+      continue;
+    }
     forget(*connection);
-    mark_ready(*connection);
+    follow(*connection);
   }
 }
 
@@ -121,7 +152,7 @@ unsigned Host::forbid(const std::string& token) {
     if (!connection->session_.open() || connection->token_ != token) continue;
     connection->session_.disconnect(ReasonCode::not_authorized, "the token is no longer accepted");
     forget(*connection);
-    mark_ready(*connection);
+    follow(*connection);
     ++ended;
   }
   return ended;
@@ -142,7 +173,7 @@ void Host::on_connect(Connection& connection, const mqtt5::Connect& connect) {
     other.session_.disconnect(ReasonCode::session_taken_over,
                               "another connection uses this client ID");
     forget(other);
-    mark_ready(other);
+    follow(other);
   }
   connection.session_.accept(connect.client_id.empty() ? client_id : "");
   if (connection.session_.open()) clients_.emplace(std::move(client_id), &connection);
@@ -241,7 +272,7 @@ void Host::deliver(Connection& connection, std::string_view topic, std::string_v
   const ServerSession::Delivery delivery = connection.session_.publish(message);
   if (delivery != ServerSession::Delivery::queued) ++discarded_;
   if (delivery == ServerSession::Delivery::cut_off) forget(connection);
-  mark_ready(connection);
+  follow(connection);
 }
 
 }  // namespace sheaf::store::server

@@ -18,16 +18,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/deadline_heap.h"
+#include "base/intrusive_list.h"
 #include "store/engine/engine.h"
 #include "store/server/admission.h"
 #include "store/server/server_session.h"
@@ -68,6 +70,11 @@ class Host {
   void allow(std::string token) { admission_.allow(std::move(token)); }
   unsigned forbid(const std::string& token);
 
+  // With SessionLimits::hold_results, connections are given results only when they are released.
+  // seal() notes the results up to now, for a later release_sealed().
+  void seal();
+  void release_sealed();
+  void release_all();
   // Ends all open connections, and drops the output that they have not been given yet, because it
   // must not be revealed.
   void abandon(std::string_view text);
@@ -77,6 +84,8 @@ class Host {
   Engine& engine() { return engine_; }
   // Answers and notifications that exceeded the limits of their client.
   std::uint64_t discarded() const { return discarded_; }
+  // How many sessions tick() has examined.
+  std::uint64_t examined() const { return examined_; }
 
  private:
   void serve(Connection& connection, Now now);
@@ -88,7 +97,10 @@ class Host {
   void send_notifications();
   void deliver(Connection& connection, std::string_view topic, std::string_view payload,
                std::uint8_t qos);
-  void mark_ready(Connection& connection);
+  // Call it after anything that a session did.
+  void follow(Connection& connection);
+  template <class Release>
+  void release_each(Release release);
 
   HostOptions options_;
   Admission admission_;
@@ -96,14 +108,17 @@ class Host {
   ClientHandle next_handle_ = 1;
   std::unordered_map<ClientHandle, std::unique_ptr<Connection>> connections_;
   std::unordered_map<std::string, Connection*> clients_;  // the open ones, by client ID
-  std::deque<Connection*> ready_;
+  IntrusiveList<Connection> ready_;
+  DeadlineHeap<Connection> deadlines_;  // of the sessions that have one
+  std::vector<ClientHandle> holding_;   // connections that hold results; they may be gone
   std::uint64_t discarded_ = 0;
+  std::uint64_t examined_ = 0;
   std::string properties_;  // of the message under construction
   ServerEvent event_;       // of the connection being served; too large to make one per packet
 };
 
 // One client's end of the host. The members are those of ServerSession.
-class Host::Connection {
+class Host::Connection : public ListHook<Connection>, public DeadlineHook<Connection> {
  public:
   std::span<std::byte> input_space() { return session_.input_space(); }
   void on_input(std::size_t size, Now now);
@@ -122,8 +137,9 @@ class Host::Connection {
   Host& host_;
   ClientHandle handle_;
   ServerSession session_;
-  std::string token_;  // that the client was admitted with
-  bool ready_ = false;
+  std::string token_;     // that the client was admitted with
+  Deadline due_ = never;  // its place in the heap
+  bool listed_ = false;   // in `holding_`
 };
 
 }  // namespace sheaf::store::server

@@ -2,12 +2,16 @@
 
 // Bytes to send, in one piece. poll() returns the same bytes until take() is called.
 //
+// Bytes may have to wait: those behind the point of hold(). seal() notes how far they are now, and
+// release_sealed() lets them go up to there.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,17 +33,34 @@ class OutputBuffer {
   std::size_t size() const noexcept { return bytes_.size() - taken_; }
 
   std::span<const Bytes> poll() noexcept {
-    if (size() == 0) return {};
-    piece_[0] = as_bytes(std::string_view(bytes_).substr(taken_));
+    if (ready() == 0) return {};
+    piece_[0] = as_bytes(std::string_view(bytes_).substr(taken_, ready()));
     return piece_;
   }
 
+  bool holding() const noexcept { return open_.has_value(); }
+  void hold() noexcept {
+    if (!open_) open_ = size();
+  }
+  void seal() noexcept { sealed_ = size(); }
+  void release_sealed() noexcept {
+    if (open_) open_ = std::max(*open_, sealed_);
+    if (open_ == size()) open_.reset();
+  }
+  void release() noexcept { open_.reset(); }
+
   // True if the remaining bytes may begin inside a packet whose start was taken.
   bool cut() const noexcept { return taken_ > 0; }
-  void drop() { take(size()); }
+  void drop() {
+    release();
+    take(size());
+  }
 
   void take(std::size_t count) {
-    taken_ += std::min(count, size());
+    count = std::min(count, ready());
+    taken_ += count;
+    sealed_ -= std::min(count, sealed_);
+    if (open_) *open_ -= count;
     if (size() > 0) return;
     taken_ = 0;
     bytes_.clear();
@@ -51,8 +72,12 @@ class OutputBuffer {
   static constexpr std::size_t kept_capacity =
       256 * 1024;  // the most that an idle connection keeps
 
+  std::size_t ready() const noexcept { return open_.value_or(size()); }
+
   std::string bytes_;
   std::size_t taken_ = 0;
+  std::optional<std::size_t> open_;  // so many bytes may be taken; none: all
+  std::size_t sealed_ = 0;           // so many bytes were there at the last seal()
   std::array<Bytes, 1> piece_{};
 };
 

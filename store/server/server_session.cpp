@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t first_read = 8 * 1024;  // most clients send little
 
+bool paused(const OutputBuffer& output, const SessionLimits& limits) noexcept {
+  return output.size() > limits.pause_above;
+}
+
 }  // namespace
 
 ServerSession::ServerSession(const SessionLimits& limits, Now now)
@@ -30,7 +34,7 @@ ServerSession::ServerSession(const SessionLimits& limits, Now now)
 // Inputs -----------------------------------------------------------------------------------------
 
 std::span<std::byte> ServerSession::input_space() {
-  if (state_ == State::leaving || state_ == State::ended || paused()) return {};
+  if (state_ == State::leaving || state_ == State::ended || paused(output_, limits_)) return {};
   input_.consumed(std::exchange(parsed_, 0));
   const std::span<std::byte> space = input_.space();
   if (input_.out_of_memory()) {
@@ -50,7 +54,7 @@ void ServerSession::on_input(std::size_t size, Now now) {
 void ServerSession::on_output(std::size_t size, Now now) {
   now_ = now;
   // A paused session takes no input; the client shows life by reading.
-  if (paused() && state_ == State::open && keep_alive_.count() > 0) {
+  if (paused(output_, limits_) && state_ == State::open && keep_alive_.count() > 0) {
     deadline_ = now.mono + keep_alive_;
   }
   output_.take(size);
@@ -166,6 +170,7 @@ ServerSession::Delivery ServerSession::publish(mqtt5::Publish& message) {
     }
     message.packet_id = *id;
   }
+  if (limits_.hold_results) output_.hold();
   ByteWriter writer(output_.sink());
   message.encode(writer);
   return Delivery::queued;
@@ -189,7 +194,12 @@ void ServerSession::disconnect(ReasonCode code, std::string_view text) {
 }
 
 void ServerSession::abandon(std::string_view text) {
-  if (state_ != State::open) return;
+  if (state_ != State::open) {
+    if (!output_.holding()) return;
+    output_.drop();
+    if (state_ == State::leaving) state_ = State::ended;
+    return;
+  }
   const bool cut = output_.cut();
   output_.drop();
   if (cut) return end(ReasonCode::unspecified_error, text);
@@ -219,7 +229,7 @@ std::optional<std::uint8_t> ServerSession::subscription(std::string_view topic) 
 
 bool ServerSession::poll_event(ServerEvent& event) {
   input_.consumed(std::exchange(parsed_, 0));
-  while ((state_ == State::greeting || state_ == State::open) && !paused()) {
+  while ((state_ == State::greeting || state_ == State::open) && !paused(output_, limits_)) {
     const mqtt5::FrameResult found = mqtt5::read_frame(input_.data());
     if (found.state == mqtt5::FrameResult::State::malformed) {
       fail(found.error);
@@ -348,7 +358,10 @@ void ServerSession::on_puback(const Frame& frame, std::string_view packet) {
   const auto parsed = mqtt5::Puback::parse(frame, packet);
   if (!parsed) return fail(parsed.error());
   if (!window_.release(parsed->packet_id)) return;  // delivered twice; brokers ignore it, too
-  while (const auto next = window_.pop()) output_.sink() += *next;
+  while (const auto next = window_.pop()) {
+    if (limits_.hold_results) output_.hold();
+    output_.sink() += *next;
+  }
 }
 
 void ServerSession::on_subscribe(const Frame& frame, std::string_view packet) {

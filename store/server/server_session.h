@@ -50,6 +50,7 @@ struct SessionLimits {
   std::size_t max_waiting = 10'000;    // deliveries above the client's Receive Maximum
   std::size_t max_waiting_bytes = 64u << 20;  // of those
   std::size_t max_subscriptions = 1'000;
+  bool hold_results = false;  // publishes wait until they are released
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds linger_timeout = std::chrono::seconds(5);
 };
@@ -95,8 +96,11 @@ class ServerSession {
   // A message for this client, QoS 0 or 1. The session chooses its packet identifier.
   Delivery publish(protocol::mqtt5::Publish& message);
   void disconnect(ReasonCode code, std::string_view text);
-  // Ends the connection, and drops the output that was not taken yet.
+  // Ends the connection, and drops the output that was not taken yet. A session that is ending
+  // anyway drops what it holds.
   void abandon(std::string_view text);
+  // With hold_results, publishes and everything behind them wait in it for a release.
+  OutputBuffer& output() { return output_; }
 
   // Outputs.
   bool poll_event(ServerEvent& event);
@@ -121,7 +125,6 @@ class ServerSession {
     std::uint8_t qos = 0;
   };
 
-  bool paused() const { return output_.size() > limits_.pause_above; }
   bool on_packet(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
   bool on_connect(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
   bool on_auth(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);

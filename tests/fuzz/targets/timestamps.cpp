@@ -70,6 +70,7 @@ std::vector<std::string> seeds() {
                                        "1:2:n",
                                        "18446744073709551615:2147483647:a:b",
                                        "0:0:",
+                                       "1:2:n:",
                                        "001700000000050:00003:other"};
   for (const std::string& a : texts) {
     for (const std::string& b : {texts[0], texts[3]}) {

@@ -76,8 +76,8 @@ TEST_F(PluginHostile, TimestampsFromTheFarFutureAreRefused) {
       store.ask(set).payload,
       "-ERR the request timestamp is too far in the future; ensure that the client and broker "
       "system clocks are synchronized\r\n");
-  for (const char* const bad :
-       {"", ":", "::", "1", "1:2", "a:0:n", "1:a:n", "-1:0:n", "99999999999999999999999:0:n"}) {
+  for (const char* const bad : {"", ":", "::", "1", "1:2", "a:0:n", "1:a:n", "-1:0:n",
+                                "99999999999999999999999:0:n", "1:2:", "1:2:3:4"}) {
     set = store.request(command({"SET", "key", "value"}));
     set.user = {{"__ts", bad}};
     EXPECT_EQ(store.ask(set).payload, "-ERR malformed timestamp\r\n") << bad;

@@ -40,13 +40,13 @@ TEST(StateStoreTimestamp, ReadsNumbersOfAnyWidth) {
             at(largest_count, largest_count, "n"));
 }
 
-TEST(StateStoreTimestamp, SplitsAtTheFirstTwoColons) {
-  EXPECT_EQ(parse_timestamp("1:2:a:b:c"), at(1, 2, "a:b:c"));
-  EXPECT_EQ(parse_timestamp("1:2::"), at(1, 2, ":"));
-  EXPECT_EQ(parse_timestamp("1:2:"), at(1, 2, ""));
+TEST(StateStoreTimestamp, RefusesANodeThatIsEmptyOrHasAColon) {
+  for (const char* text : {"1:2:", "1:2::", "1:2:n:", "1:2::n", "1:2:3:4", "1:2:a:b:c"}) {
+    EXPECT_FALSE(parse_timestamp(text)) << text;
+  }
 }
 
-TEST(StateStoreTimestamp, RefusesWhatIsNotTwoNumbersAndARest) {
+TEST(StateStoreTimestamp, RefusesWhatIsNotTwoNumbersAndANode) {
   for (const char* text : {"",
                            ":",
                            "::",
@@ -98,7 +98,7 @@ TEST(StateStoreTimestamp, PrintsTheLargestAndCutsALongNode) {
 
 TEST(StateStoreTimestamp, WhatIsPrintedIsReadAgain) {
   for (const auto& timestamp :
-       {at(0, 0, ""), at(1, 99999, "n"), at(largest_count, largest_count, "a:b")}) {
+       {at(0, 0, "0"), at(1, 99999, "n"), at(largest_count, largest_count, "a-b")}) {
     for (const auto form : {TimestampForm::padded, TimestampForm::unpadded}) {
       EXPECT_EQ(parse_timestamp(TimestampText(timestamp, form).view()), timestamp);
     }

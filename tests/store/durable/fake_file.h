@@ -16,7 +16,7 @@
 namespace sheaf::store {
 
 struct FakeDisk {
-  test::SavedImage image;
+  sheaf::test::SavedImage image;
   FileTime::Mark mark;
   int commits = 0;
   bool full = false;           // writes fail
@@ -41,7 +41,7 @@ class FakeFile final : public StoreFile {
     if (at_ == rows_.size()) return false;
     const auto& [kind, key] = rows_[at_++];
     const auto& table = kind == Change::Kind::put ? disk_.image.records : disk_.image.fences;
-    out = test::SavedImage::change_of(kind, key, table.at(key));
+    out = sheaf::test::SavedImage::change_of(kind, key, table.at(key));
     return true;
   }
 
@@ -66,7 +66,7 @@ class FakeFile final : public StoreFile {
 
  private:
   FakeDisk& disk_;
-  test::SavedImage next_;
+  sheaf::test::SavedImage next_;
   std::vector<std::pair<Change::Kind, std::string>> rows_;
   std::size_t at_ = 0;
 };

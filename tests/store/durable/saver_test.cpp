@@ -130,6 +130,74 @@ TEST(Saver, AFullDiskMakesTheStoreReadOnlyUntilThereIsRoom) {
   EXPECT_EQ(disk.image.records.size(), 3u);
 }
 
+TEST(Saver, WhatIsExecutedDuringACommitIsTheNextOne) {
+  FakeDisk disk;
+  SavedStore saved(disk, 0ms, begin_of_test);
+  Saver& saver = *saved.saver;
+  saved.store.ask({"SET", "key", "1"});
+  saver.note(saved.store.now);
+  ASSERT_TRUE(saver.due(saved.store.now));
+  saver.begin(saved.store.now);
+  EXPECT_FALSE(saver.due(saved.store.now)) << "one at a time";
+  saved.store.ask({"SET", "key", "2"});
+  saved.store.ask({"SET", "other", "2"});
+  saver.note(saved.store.now);
+  saver.write();
+  EXPECT_FALSE(saver.may_tell());
+  EXPECT_TRUE(saver.finish(saved.store.now));
+  EXPECT_EQ(disk.image.records.at("key").value, "1");
+  EXPECT_FALSE(disk.image.records.contains("other"));
+  EXPECT_FALSE(saver.may_tell());
+  ASSERT_TRUE(saver.due(saved.store.now));
+  saver.begin(saved.store.now);
+  saver.write();
+  EXPECT_TRUE(saver.finish(saved.store.now));
+  EXPECT_TRUE(saver.may_tell());
+  EXPECT_FALSE(saver.due(saved.store.now));
+  EXPECT_EQ(disk.image.records.at("key").value, "2");
+  EXPECT_TRUE(disk.image.records.contains("other"));
+}
+
+TEST(Saver, AnIntervalCountsFromTheFirstChangeAfterTheBeginOfACommit) {
+  FakeDisk disk;
+  SavedStore saved(disk, 100ms, begin_of_test);
+  Saver& saver = *saved.saver;
+  saved.ask({"SET", "first", "v"});  // beyond the ceiling of a new file
+  saved.ask({"SET", "key", "1"});
+  saved.store.pass(100ms);
+  saver.begin(saved.store.now);
+  saved.store.pass(80ms);  // of the disk
+  saved.store.ask({"SET", "key", "2"});
+  saver.note(saved.store.now);
+  saver.write();
+  EXPECT_TRUE(saver.finish(saved.store.now));
+  EXPECT_FALSE(saver.due(saved.store.now));
+  saved.store.pass(20ms);
+  EXPECT_TRUE(saver.due(saved.store.now));
+}
+
+TEST(Saver, ACommitThatFailsWithholdsWhatWasExecutedMeanwhileToo) {
+  FakeDisk disk;
+  SavedStore saved(disk, 0ms, begin_of_test);
+  Saver& saver = *saved.saver;
+  saved.store.ask({"SET", "first", "1"});
+  saver.note(saved.store.now);
+  saver.begin(saved.store.now);
+  saved.store.ask({"SET", "second", "1"});
+  saver.note(saved.store.now);
+  disk.fails = true;
+  saver.write();
+  EXPECT_FALSE(saver.finish(saved.store.now));
+  EXPECT_TRUE(saver.frozen());
+  for (const char* key : {"first", "second"}) {
+    EXPECT_EQ(saved.store.ask({"GET", key}).payload, read_only) << key;
+  }
+  disk.fails = false;
+  saved.store.pass(1s);
+  EXPECT_TRUE(saved.settle());
+  EXPECT_EQ(disk.image.records.size(), 2u);
+}
+
 TEST(Saver, ALeaseGoesOnAfterTheRestartAndEndsWhenItWouldHave) {
   FakeDisk disk;
   {

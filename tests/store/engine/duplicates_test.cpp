@@ -177,6 +177,67 @@ TEST(EngineDuplicates, BordersBetweenTimestampAndFencingTokenCount) {
   EXPECT_EQ(store.send(two).payload, error_line("malformed timestamp"));
 }
 
+// A request without a timestamp, from a client that uses the same correlation data for all of its
+// requests.
+Ask unstamped(const std::vector<std::string>& items) {
+  Ask ask = request(items);
+  ask.without_timestamp = true;
+  return ask;
+}
+
+TEST(EngineDuplicates, AnUnstampedRemoveIsRepeatedWhileNobodyWritesTheKey) {
+  Store store;
+  const Got set = store.ask({"SET", "key", "v"});
+  const Got removed = store.send(unstamped({"DEL", "key"}));
+  EXPECT_EQ(removed.payload, ":1\r\n");
+  EXPECT_EQ(removed.timestamp, set.timestamp);
+  store.ask({"SET", "another", "v"});
+  EXPECT_EQ(store.send(unstamped({"DEL", "key"})), removed);
+  EXPECT_EQ(store.engine.counters().duplicates, 1u);
+}
+
+TEST(EngineDuplicates, AnUnstampedRemoveIsExecutedAgainOnceTheKeyWasWritten) {
+  Store store;
+  for (const std::vector<std::string>& remove :
+       {std::vector<std::string>{"DEL", "key"}, {"VDEL", "key", "v"}}) {
+    EXPECT_EQ(store.send(unstamped(remove)).payload, ":0\r\n");
+    for (int round = 0; round < 3; ++round) {
+      store.ask({"SET", "key", "v"});
+      EXPECT_EQ(store.send(unstamped(remove)).payload, ":1\r\n") << remove[0] << round;
+      EXPECT_EQ(store.engine.keys(), 0u);
+      store.pass(1s);
+    }
+  }
+}
+
+TEST(EngineDuplicates, EveryChangeOfTheKeyMakesAnUnstampedRemoveNew) {
+  Store store;
+  store.ask({"SET", "key", "other"});
+  EXPECT_EQ(store.send(unstamped({"VDEL", "key", "v"})).payload, ":-1\r\n");
+  store.ask({"SET", "key", "v"});
+  EXPECT_EQ(store.send(unstamped({"VDEL", "key", "v"})).payload, ":1\r\n");
+  store.ask({"SET", "key", "v"});
+  store.ask({"DEL", "key"});
+  EXPECT_EQ(store.send(unstamped({"VDEL", "key", "v"})).payload, ":0\r\n");
+
+  store.ask({"SET", "key", "v", "PX", "1000"}, stamp(golden_wall, 5, "n"));
+  const Got fenced = store.send(unstamped({"DEL", "key"}));
+  EXPECT_EQ(fenced.payload, error_line("a fencing token is required for this request"));
+  EXPECT_EQ(store.send(unstamped({"DEL", "key"})), fenced);
+  store.pass(1s);  // the key expires
+  EXPECT_EQ(store.send(unstamped({"DEL", "key"})).payload, ":0\r\n");
+  EXPECT_EQ(store.engine.counters().duplicates, 1u);
+}
+
+TEST(EngineDuplicates, AWriteThatChangesNothingLeavesTheAnswerOfAnUnstampedRemove) {
+  Store store;
+  store.ask({"SET", "key", "other"});
+  const Got differs = store.send(unstamped({"VDEL", "key", "v"}));
+  EXPECT_EQ(store.ask({"SET", "key", "v", "NX"}).payload, ":-1\r\n");
+  EXPECT_EQ(store.send(unstamped({"VDEL", "key", "v"})), differs);
+  EXPECT_EQ(store.engine.counters().duplicates, 1u);
+}
+
 TEST(EngineDuplicates, ReadsAreExecutedEachTime) {
   Store store;
   store.ask({"SET", "key", "a"});
@@ -274,13 +335,13 @@ TEST(DuplicateFilter, BytesAreBoundedWhateverTheSizes) {
     const std::string client = std::to_string(i);
     const DuplicateKey key = filter.key_of(filtered(client, correlation));
     ASSERT_EQ(filter.find(key, Deadline(i)), nullptr);
-    filter.remember(key, "+OK\r\n", "1:2:n", Deadline(i));
+    filter.remember(key, client, "+OK\r\n", "1:2:n", Deadline(i));
     ASSERT_LE(filter.bytes(), 100'000u);
     ASSERT_NE(filter.find(key, Deadline(i)), nullptr);
   }
   const std::string huge(200'000, 'c');
   const DuplicateKey key = filter.key_of(filtered("client", huge));
-  filter.remember(key, "+OK\r\n", "", Deadline(1000));
+  filter.remember(key, "key", "+OK\r\n", "", Deadline(1000));
   EXPECT_EQ(filter.find(key, Deadline(1000)), nullptr);
   EXPECT_GT(filter.size(), 0u);
   filter.forget_old(Deadline(1000) + duplicate_lifetime, 1'000'000);
@@ -288,11 +349,41 @@ TEST(DuplicateFilter, BytesAreBoundedWhateverTheSizes) {
   EXPECT_EQ(filter.bytes(), 0u);
 }
 
+TEST(DuplicateFilter, AKeyIsOnlyNotedWhileAnUnstampedAnswerIsRemembered) {
+  DuplicateFilter filter(2, 1 << 20, 5);
+  const auto remember = [&](std::string_view correlation, std::string_view written) {
+    Request unstamped = filtered("client", correlation);
+    unstamped.timestamp.reset();
+    const DuplicateKey key = filter.key_of(unstamped);
+    filter.remember(key, written, ":1\r\n", "", Deadline(0));
+    return key;
+  };
+  filter.note_write("a");
+  EXPECT_EQ(filter.noted_keys(), 0u);
+  const DuplicateKey first = remember("1", "a");
+  const DuplicateKey second = remember("2", "a");
+  EXPECT_EQ(filter.noted_keys(), 1u);
+  filter.note_write("b");
+  EXPECT_NE(filter.find(first, Deadline(0)), nullptr);
+  filter.note_write("a");
+  EXPECT_EQ(filter.find(first, Deadline(0)), nullptr);
+  EXPECT_EQ(filter.size(), 1u);
+  EXPECT_EQ(filter.find(second, Deadline(0)), nullptr);
+  EXPECT_EQ(filter.size(), 0u);
+  EXPECT_EQ(filter.bytes(), 0u);
+  EXPECT_EQ(filter.noted_keys(), 0u);
+  for (const char* key : {"a", "b", "c", "d"}) remember(key, key);
+  EXPECT_EQ(filter.noted_keys(), 2u);
+  filter.forget_old(duplicate_lifetime, 10);
+  EXPECT_EQ(filter.noted_keys(), 0u);
+}
+
 TEST(DuplicateFilter, ForgetsNoMoreThanItsLimitAtOnce) {
   DuplicateFilter filter(1000, 1 << 20, 5);
   for (int i = 0; i < 10; ++i) {
     const std::string correlation = std::to_string(i);
-    filter.remember(filter.key_of(filtered("client", correlation)), "+OK\r\n", "", Deadline(0));
+    filter.remember(filter.key_of(filtered("client", correlation)), "key", "+OK\r\n", "",
+                    Deadline(0));
   }
   filter.forget_old(duplicate_lifetime, 4);
   EXPECT_EQ(filter.size(), 6u);

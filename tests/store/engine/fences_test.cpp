@@ -89,6 +89,8 @@ TEST(EngineFences, AMalformedTokenIsRefusedOnEveryWrite) {
   EXPECT_EQ(store.ask({"SET", "key", "a"}, "x").payload, error_line("malformed timestamp"));
   EXPECT_EQ(store.ask({"DEL", "key"}, "1:2").payload, error_line("malformed timestamp"));
   EXPECT_EQ(store.ask({"VDEL", "key", "a"}, "").payload, error_line("malformed timestamp"));
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, "1:2:").payload, error_line("malformed timestamp"));
+  EXPECT_EQ(store.ask({"DEL", "key"}, "1:2:3:4").payload, error_line("malformed timestamp"));
   EXPECT_EQ(store.engine.keys(), 0u);
 }
 

@@ -42,7 +42,7 @@ TEST(EngineVersions, AreOneOrderForTheWholeStore) {
 TEST(EngineVersions, AnOldTimestampIsFine) {
   Store store;
   EXPECT_EQ(set_at(store, "0:0:CLIENT").timestamp, stamp(golden_wall, 0, node_id));
-  EXPECT_EQ(set_at(store, "1:0:").timestamp, stamp(golden_wall, 1, node_id));
+  EXPECT_EQ(set_at(store, "1:0:n").timestamp, stamp(golden_wall, 1, node_id));
 }
 
 TEST(EngineVersions, SetWithoutATimestampIsRefused) {
@@ -65,7 +65,8 @@ TEST(EngineVersions, OtherRequestsNeedNoTimestamp) {
 }
 
 TEST(EngineVersions, AMalformedTimestampIsRefusedOnEveryRequest) {
-  for (const char* timestamp : {"", "1", "1:2", "a:0:n", "1:b:n", "-1:0:n", "1.5:0:n"}) {
+  for (const char* timestamp :
+       {"", "1", "1:2", "a:0:n", "1:b:n", "-1:0:n", "1.5:0:n", "1:2:", "1:2:3:4", "1:2::n"}) {
     for (const std::vector<std::string>& items :
          std::vector<std::vector<std::string>>{{"SET", "k", "v"},
                                                {"GET", "k"},

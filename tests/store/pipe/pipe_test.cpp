@@ -78,6 +78,9 @@ class Onlooker {
     SharedEngine::Guard guard(*pipe_.engine(0), pipe_, lane_.loop->now());
     return guard.host().engine().keys();
   }
+  std::uint64_t ticks() {
+    return SharedEngine::Guard(*pipe_.engine(0), pipe_, lane_.loop->now()).ticks();
+  }
 
  private:
   Lane lane_;
@@ -273,6 +276,35 @@ TEST(PipeLanes, TheTimerOfAClientThatLeavesIsTakenOver) {
   }
   Onlooker onlooker("left");
   EXPECT_TRUE(heir.lane.run([&] { return onlooker.keys() == 0; }));
+}
+
+// Each client sets a key, so each lane has a reason to look at the engine. If every lane did so at
+// every expiry, there would be a tick for each pair of them.
+TEST(PipeLanes, OneTickServesAllClientsOfAnEngine) {
+  constexpr int clients = 16;
+  std::vector<std::unique_ptr<Party>> parties;
+  for (int i = 0; i < clients; ++i) {
+    parties.push_back(std::make_unique<Party>("client" + std::to_string(i), "ticks"));
+    const std::string key = "key" + std::to_string(i);
+    const std::string life = std::to_string(50 + 15 * i);
+    EXPECT_EQ(parties.back()->ask({"SET", key, "v", "PX", life}), "+OK\r\n");
+  }
+  Onlooker onlooker("ticks");
+  EXPECT_TRUE(parties[0]->lane.run([&] {
+    for (const auto& party : parties) party->lane.turn_once();
+    parties[0]->lane.loop->do_not_wait();
+    return onlooker.keys() == 0;
+  }));
+  EXPECT_LE(onlooker.ticks(), 2u * clients);
+}
+
+// No thread turns the loop of the client whose key expires.
+TEST(PipeLanes, AnotherLaneKeepsTheTimeOfOneThatIsNotTurned) {
+  Party watcher("watcher", "late");
+  EXPECT_EQ(watcher.ask({"KEYNOTIFY", "k"}), "+OK\r\n");
+  Party writer("writer", "late");
+  EXPECT_EQ(writer.ask({"SET", "k", "v", "PX", "20"}), "+OK\r\n");
+  EXPECT_TRUE(watcher.lane.run([&] { return watcher.client.notifications.size() == 2; }));
 }
 
 // Each lane's own clock is as old as its turn.

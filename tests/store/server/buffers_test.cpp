@@ -23,6 +23,54 @@ TEST(OutputBuffer, ShowsTheSameBytesUntilTheyAreTaken) {
   EXPECT_TRUE(out.poll().empty());
 }
 
+TEST(OutputBuffer, ShowsNothingFromTheHoldOnUntilItIsReleased) {
+  OutputBuffer out;
+  out.sink() += "free";
+  out.hold();
+  out.sink() += "held";
+  out.hold();  // it holds already
+  EXPECT_EQ(as_text(out.poll()[0]), "free");
+  out.take(100);
+  EXPECT_TRUE(out.poll().empty());
+  EXPECT_EQ(out.size(), 4u);
+  EXPECT_TRUE(out.holding());
+  out.release();
+  EXPECT_EQ(as_text(out.poll()[0]), "held");
+  EXPECT_FALSE(out.holding());
+}
+
+TEST(OutputBuffer, ASealLetsGoWhatWasThereThen) {
+  OutputBuffer out;
+  out.sink() += "free";
+  out.hold();
+  out.sink() += "first";
+  out.seal();
+  out.sink() += "second";
+  out.take(2);
+  out.release_sealed();
+  EXPECT_EQ(as_text(out.poll()[0]), "eefirst");
+  out.take(7);
+  EXPECT_TRUE(out.poll().empty());
+  out.seal();
+  out.release_sealed();
+  EXPECT_FALSE(out.holding());
+  EXPECT_EQ(as_text(out.poll()[0]), "second");
+}
+
+TEST(OutputBuffer, ASealBeforeAHoldLetsNothingGo) {
+  OutputBuffer out;
+  out.sink() += "free";
+  out.seal();
+  out.sink() += "free too";
+  out.hold();
+  out.sink() += "held";
+  out.release_sealed();
+  EXPECT_EQ(as_text(out.poll()[0]), "freefree too");
+  out.drop();
+  EXPECT_FALSE(out.holding());
+  EXPECT_EQ(out.size(), 0u);
+}
+
 TEST(OutputBuffer, DoesNotGrowWhileItIsTakenAsFastAsItIsFilled) {
   OutputBuffer out;
   out.sink() += std::string(1000, 'a');
