@@ -63,14 +63,14 @@ set(SHEAF_SUITES
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
   "live.faults  BrokerO*:BrokerRehash.*:WatchBroker.*:LockProcesses.AR*:Memcached*Faults.*:\
 *BulkConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
-UnixSockets.*Killed*                                                    all,asan,tsan 1 100"
+RedisDiskFull.*:UnixSockets.*Killed*                                    all,asan,tsan 1 100"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
 ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
 *MemcachedLocks.*Restart*                                               quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
--*Canary.*:RedisCommandsLost.*:RedisChanges.*                           quick,asan,tsan 1 120"
+-*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*                   quick,asan,tsan 1 120"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
   "live_tls.certificates  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\

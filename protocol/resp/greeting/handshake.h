@@ -14,7 +14,7 @@
 // |          | READONLY, if requested        | OK, or no cluster; else failed        |          |
 // |          | PING                          | PONG, or an error                     | ready    |
 // | not      |                               | an error that turns the client away:  | failed   |
-// | login    |                               | about the login, LOADING, the end     |          |
+// | login    |                               | about the login, no data, the end     |          |
 //
 // An error proves that the server is alive, and says nothing about other commands: a server whose
 // disk is full answers PING by MISCONF and serves reads. READONLY is the exception, because without

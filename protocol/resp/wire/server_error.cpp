@@ -241,7 +241,8 @@ bool ServerError::ends_connection() const noexcept {
 
 bool ServerError::turns_away() const noexcept {
   using enum ErrorKind;
-  return ends_connection() || kind == loading || kind == wrong_pass || kind == auth_unwanted;
+  const bool has_no_data = kind == loading || kind == master_down;
+  return ends_connection() || has_no_data || kind == wrong_pass || kind == auth_unwanted;
 }
 
 bool ServerError::permanent() const noexcept {

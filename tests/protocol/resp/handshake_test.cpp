@@ -228,7 +228,6 @@ TEST(RespHandshake, AServerThatAnswersByAnErrorIsAlive) {
        {"-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
         "to disk.\r\n",
         "-MISCONF Errors writing to the AOF file: No space left on device\r\n",
-        "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
         "-BUSY Redis is busy running a script.\r\n", "-NOREPLICAS Not enough good replicas\r\n",
         "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
         "-CLUSTERDOWN The cluster is down\r\n", "-NOPERM no\r\n", "-ERR not allowed\r\n",
@@ -257,6 +256,9 @@ TEST(RespHandshake, AServerThatTurnsTheClientAwayIsNotReadyWhateverTheStep) {
   };
   for (const auto& [error, permanent] :
        {Case{"-LOADING Redis is loading the dataset in memory\r\n", false},
+        Case{
+            "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.\r\n",
+            false},
         Case{"-NOAUTH Authentication required.\r\n", true},
         Case{"-WRONGPASS invalid username-password pair or user is disabled.\r\n", true},
         Case{"-DENIED Redis is running in protected mode\r\n", true},
