@@ -70,7 +70,7 @@ RedisDiskFull.*:UnixSockets.*Killed*                                    all,asan
 ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
 *MemcachedLocks.*Restart*                                               quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
--*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*                   quick,asan,tsan 1 120"
+-*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*                 quick,asan,tsan 1 120"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
   "live_tls.certificates  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\

@@ -97,8 +97,8 @@ struct ServerError {
   // The connection is useless: it has no login, or the server closes it.
   bool ends_connection() const noexcept;
   // As an answer to a command that only asks if the server is there: it does not serve this client,
-  // or has no data to serve. After any other error it is alive. Disks that are full, rights and scripts that run
-  // concern single commands, which report them, and the others are served.
+  // or has no data to serve. After any other error it is alive. Disks that are full, rights and
+  // scripts that run concern single commands, which report them, and the others are served.
   bool turns_away() const noexcept;
   // True if trying again soon is useless, because a configuration must be changed first.
   bool permanent() const noexcept;
