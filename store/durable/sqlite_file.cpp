@@ -1,23 +1,23 @@
 #include "store/durable/sqlite_file.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <utility>
 
-#include "base/fork_mark.h"
 #include "store/durable/row_sum.h"
 
 namespace sheaf::store {
 namespace {
 
-struct SqliteUses {
-  explicit SqliteUses(const SqliteUses* parent)
-      : inherited(parent != nullptr && (parent->inherited || parent->count > 0)) {}
-  const bool inherited;
-  std::atomic<unsigned> count = 0;
-};
-constinit PerProcess<SqliteUses> sqlite_uses;
+constinit std::atomic<unsigned> sqlite_uses = 0;
+// True in a child of a process that had some.
+constinit std::atomic<bool> inherited = false;
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] {
+  if (sqlite_uses > 0) inherited = true;
+});
 
 using protocol::statestore::Timestamp;
 
@@ -83,9 +83,11 @@ Timestamp timestamp_at(sqlite3_stmt* statement, int column) noexcept {
 
 }  // namespace
 
-SqliteUse::SqliteUse() : count_(sqlite_uses.get().count) { ++count_; }
+SqliteUse::SqliteUse() { ++sqlite_uses; }
 
-bool SqliteUse::possible() { return !sqlite_uses.get().inherited; }
+SqliteUse::~SqliteUse() { --sqlite_uses; }
+
+bool SqliteUse::possible() noexcept { return !inherited; }
 
 // Opening ----------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@
 #include <sqlite3.h>
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,15 +25,12 @@ namespace sheaf::store {
 class SqliteUse {
  public:
   SqliteUse();
-  ~SqliteUse() { --count_; }
+  ~SqliteUse();
   SqliteUse(const SqliteUse&) = delete;
   SqliteUse& operator=(const SqliteUse&) = delete;
 
   // False in a child of a process that used SQLite when it forked.
-  static bool possible();
-
- private:
-  std::atomic<unsigned>& count_;
+  static bool possible() noexcept;
 };
 
 class SqliteFile final : public StoreFile {

@@ -35,7 +35,7 @@ TEST(ForkMark, TellsTheChildFromItsParent) {
 }
 
 TEST(PerProcess, EachChildHasAnObjectOfItsOwnThatIsMadeOfItsParents) {
-  PerProcess<Counted> counted;
+  static constinit PerProcess<Counted> counted;
   Counted& first = counted.get();
   EXPECT_EQ(first.generation, 0);
   EXPECT_TRUE(in_a_child([&] {
@@ -47,10 +47,10 @@ TEST(PerProcess, EachChildHasAnObjectOfItsOwnThatIsMadeOfItsParents) {
 }
 
 TEST(PerProcess, ThreadsThatAskAtOnceGetTheSameObject) {
-  PerProcess<Counted> counted;
+  static constinit PerProcess<Counted> counted;
   std::vector<Counted*> got(8);
   std::vector<std::thread> threads;
-  for (Counted*& place : got) threads.emplace_back([&] { place = &counted.get(); });
+  for (Counted*& place : got) threads.emplace_back([&place] { place = &counted.get(); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::set<Counted*>(got.begin(), got.end()).size(), 1u);
 }
