@@ -44,7 +44,8 @@ set(SHEAF_SUITES
   "contract.on_a_cluster_of_valkey     cluster        all             1 80"
   "contract.on_valkey  */ValkeyServers:*/ValkeyServersW*  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
 
-  "plugin.long  PluginLong*:PluginLifecycle.AKilled*:PluginN*.Forged* all,asan  1 20"
+  "plugin.long  PluginLong*:PluginLifecycle.AKilled*:PluginN*.Forged*:\
+PluginHostile.PayloadsCut*                                              all,asan        1 20"
   "plugin.others                       rest           quick,asan      1 20"
   "memcached                           *              quick,asan      1 20"
   "resp.garnet                         Garnet*        all             1 20"
