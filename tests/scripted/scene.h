@@ -30,10 +30,10 @@ inline constexpr auto own_pause = 10s;  // how long this process may stall
 inline constexpr auto short_time = 300ms;
 inline constexpr const char* no_time_left = " (no time is left for another attempt)";
 
-// True if a call ended so because servers redirected it until its deadline, perhaps with the last
-// request in flight.
+// True if a call ended because servers redirected it until its deadline, perhaps with the last
+// request in flight, or on its way to a server that is not connected yet.
 inline bool is_out_of_time(const std::string& end) {
-  return end.starts_with("unknown, timed out: ") ||
+  return end.starts_with("unknown, timed out: ") || end.starts_with("not sent, timed out: ") ||
          (end.starts_with("refused, timed out: ") && end.ends_with(no_time_left));
 }
 
