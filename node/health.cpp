@@ -43,6 +43,10 @@ void Health::on_answer(Now now) noexcept {
 
 void Health::on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept {
   if (!usable() || late || last_received >= sent) return;
+  if (last_received >= silent_since_) {
+    timeouts_ = 0;
+    silent_since_ = never;
+  }
   silent_since_ = std::min(silent_since_, sent);
   if (now.mono - silent_since_ < options_.silence) return;
   if (++timeouts_ >= options_.timeouts) go_down(false, now);

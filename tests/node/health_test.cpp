@@ -142,6 +142,28 @@ TEST_F(HealthTest, AnAnswerEndsTheSilenceThatShortDeadlinesHaveToLast) {
   EXPECT_EQ(health.state(), NodeHealth::up);
 }
 
+// A server that needs 5 ms for callers that wait for 1 ms: each answer comes after its request has
+// ended.
+TEST_F(HealthTest, AnswersThatCameTooLateEndTheSilence) {
+  bring_up();
+  Nanos last_received = 0ms;
+  for (Nanos sent = 1s; sent < 11s; sent += 100ms) {
+    health.on_timeout(sent, last_received, false, at(sent + 1ms));
+    ASSERT_EQ(health.state(), NodeHealth::up) << sent.count();
+    last_received = sent + 5ms;
+  }
+}
+
+TEST_F(HealthTest, ALateAnswerBeforeTheSilenceDoesNotEndIt) {
+  bring_up();
+  health.on_timeout(1s, 900ms, false, at(1001ms));
+  health.on_timeout(2s, 900ms, false, at(2001ms));
+  health.on_timeout(3s, 900ms, false, at(3001ms));
+  EXPECT_EQ(health.state(), NodeHealth::up) << "the first one's silence was short";
+  health.on_timeout(4s, 900ms, false, at(4001ms));
+  EXPECT_EQ(health.state(), NodeHealth::down);
+}
+
 TEST_F(HealthTest, AFailedExtraConnectionDoesNotCountWhileTheNodeAnswers) {
   bring_up();
   health.on_answer(at(1s + 1ms));

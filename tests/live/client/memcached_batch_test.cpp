@@ -138,16 +138,20 @@ TEST_P(MemcachedBatch, TheStatisticsCountEachKey) {
   EXPECT_EQ(requests() - before, plain.size());
 }
 
+// A server that the machine leaves without a core for 250 ms is taken for down, which ends requests
+// by another reason.
 TEST_P(MemcachedBatch, ADeadlineThatHasPassedIsNoMiss) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   for (int i = 0; i < 50; ++i) {
     const auto all = client->get_many(views, {.timeout = std::chrono::milliseconds(1)});
     for (unsigned at = 0; at < all.size(); ++at) {
-      if (!all[at].result) {
-        EXPECT_EQ(all[at].result.error().reason, Reason::timed_out);
-      } else {
+      if (all[at].result) {
         ASSERT_EQ(all[at].result->has_value(), at % 10 != 0) << keys[at];
+        continue;
       }
+      const Error& error = all[at].result.error();
+      EXPECT_TRUE(error.reason == Reason::timed_out || error.reason == Reason::node_down)
+          << error.message();
     }
   }
 }
