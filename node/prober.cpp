@@ -76,10 +76,7 @@ void Prober::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now 
   }
   const auto gone = std::move(socket_);
   if (!gone->was_ready()) ++totals_.connect_failures;
-  if (state_ == State::idle) return;
-  CloseReason reason = why;
-  if (gone->was_ready()) reason.permanent = false;  // the next attempt may be let in
-  fail(&reason, now);
+  if (state_ != State::idle) fail(&why, now);
 }
 
 void Prober::add_to(NodeStats& stats) const {

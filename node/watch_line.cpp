@@ -164,7 +164,7 @@ void WatchLine::on_socket_closed(ClientSocket& socket, const CloseReason& why, N
   state_ = State::waiting;
   probe_sent_ = never;
   redial_at_ = backoff_.on_failed(now, random_);
-  if (why.permanent && !was_up) redial_at_ = now.mono + options_.refused;
+  if (why.permanent) redial_at_ = now.mono + options_.refused;
   arm();
   if (was_up) {
     owner_.on_line_down(proof_, now);

@@ -171,13 +171,14 @@ void ClientSocket::run_deferred(Now now) {
   state_ = State::closed;
   timer_->cancel();
   const bool connected = stream_ != nullptr && !own_reason_;
-  const protocol::CloseReason& why = close_reason();
+  protocol::CloseReason why = close_reason();
   if (stream_ != nullptr && shows_uselessness(why, was_ready_)) stream_->found_useless();
   stream_.reset();
   if (connected && why.permanent && why.reason == Reason::authentication) {
     dialer_.on_login_refused(now);
   }
-  owner_.on_socket_closed(*this, close_reason(), now);
+  if (was_ready_) why.permanent = false;  // the peer let us in before, and may do so again
+  owner_.on_socket_closed(*this, why, now);
 }
 
 void ClientSocket::pull_events(Now now) {
