@@ -69,7 +69,7 @@ void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
 }
 
 void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
-  const Redirects::Parts parts{nodes_, *this, *this, sender_, timer_, loop_, events_};
+  const Redirects::Parts parts{nodes_, *this, sender_, timer_, loop_};
   redirects_ = std::make_unique<Redirects>(parts, std::move(rules), seed);
 }
 

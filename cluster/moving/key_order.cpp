@@ -67,10 +67,11 @@ void KeyOrder::set_stage(Request& request, Stage stage) {
 }
 
 void KeyOrder::send(Request& request) {
+  if (!active_) return;  // nothing waits, so it counts as sent since it began
   const bool waited = request.stage_ != Stage::sent;
   set_stage(request, Stage::sent);
   request.patience_.over = false;
-  if (active_ && waited) wake(request);
+  if (waited) wake(request);
 }
 
 void KeyOrder::hold(Request& request) {

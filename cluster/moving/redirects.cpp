@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "cluster/placement/assigned_slots.h"
-#include "node/node_records.h"
 
 namespace sheaf::cluster {
 namespace {
@@ -84,8 +83,7 @@ bool Redirects::await_owner(Request& request, Now now) {
   if (shut_down_ || rules_.source == nullptr || !request.operation.keys.empty()) return false;
   if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
   Redirected& redirected = *request.redirected_;
-  const Location found = parts_.nodes.topology().locate(request.route_or_key());
-  redirected.text = "no server owns slot " + std::to_string(found.point);
+  redirected.text = parts_.sender.unowned(request);
   const MapSource::Problem problem = rules_.source->problem();
   if (!problem.text.empty()) {
     redirected.text.append("; the map is not known: ").append(problem.text);
@@ -321,11 +319,7 @@ void Redirects::end(Request& request, Outcome outcome, Reason reason, std::strin
   completion.text = words;
   completion.node = node;
   completion.now = now;
-  if (parts_.events.listening() && reason != Reason::cancelled) {
-    parts_.events.record(node::record_of(request, completion, parts_.events));
-  }
-  parts_.owner.on_request_done(request, completion);
-  request.sink->on_done(request, completion);
+  parts_.sender.end(request, completion);
 }
 
 // The node that the request goes to.

@@ -100,12 +100,10 @@ class Redirects final : private socket::Deferred {
   // The parts of its cluster, which must outlive it.
   struct Parts {
     ClusterNodes& nodes;
-    node::NodeOwner& owner;
     TopologyHolder& holder;
     Sender& sender;
     node::EarliestTimer& timer;
     socket::Loop& loop;
-    node::EventLog& events;
   };
 
   Redirects(const Parts& parts, RedirectRules rules, const Seed& seed);

@@ -5,19 +5,18 @@
 namespace sheaf::cluster {
 
 bool Sender::admits(Request& request, std::uint32_t node, Now now) {
+  request.node_ = node;
   if (!order_.may_go(request, node)) {
     order_.park(request, now);
     parts_.timer.need(order_.poll_deadline());
     return false;
   }
-  request.node_ = node;
   order_.send(request);
   try_parked();
   return true;
 }
 
 void Sender::send(Request& request, std::uint32_t node, Now now) {
-  request.node_ = node;
   if (admits(request, node, now)) parts_.nodes[node].start(request, now);
 }
 
@@ -61,9 +60,13 @@ void Sender::end_parked(Request& parked, Reason reason, Now now) {
   end(parked, completion);
 }
 
-void Sender::end_unowned(Request& request, Now now) {
+std::string Sender::unowned(const Request& request) const {
   const Location found = parts_.nodes.topology().locate(request.route_or_key());
-  const std::string text = "no server owns slot " + std::to_string(found.point);
+  return "no server owns slot " + std::to_string(found.point);
+}
+
+void Sender::end_unowned(Request& request, Now now) {
+  const std::string text = unowned(request);
   socket::Completion completion;
   completion.outcome = Outcome::not_sent;
   completion.reason = Reason::other;

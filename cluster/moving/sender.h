@@ -47,8 +47,12 @@ class Sender final : private socket::Deferred {
   // The request has ended.
   void forget(Request& request, const socket::Completion& completion);
 
+  // Ends a request that no node has. A cancelled one is not logged.
+  void end(Request& request, const socket::Completion& completion);
   // Ends a parked request that was never sent.
   void end_parked(Request& parked, Reason reason, Now now);
+  // "no server owns slot N"
+  std::string unowned(const Request& request) const;
   // Ends a request whose slot has no owner.
   void end_unowned(Request& request, Now now);
 
@@ -61,7 +65,6 @@ class Sender final : private socket::Deferred {
  private:
   void run_deferred(Now now) override;
   void try_parked();
-  void end(Request& request, const socket::Completion& completion);
 
   const Parts parts_;
   KeyOrder order_;
