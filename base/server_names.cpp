@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::size_t max_host = 253;  // RFC 1035 §2.3.4, as text
 
+constexpr bool is_name_char(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_';
+}
+
 bool is_host_name(std::string_view host) noexcept {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
-  };
-  if (host.size() > max_host || !std::ranges::all_of(host, fits)) return false;
+  if (host.size() > max_host || !std::ranges::all_of(host, is_name_char)) return false;
   // Only digits and dots make an address, and a wrong one must not be looked up in the DNS.
   if (host.find_first_not_of("0123456789.") != host.npos) return true;
   in_addr address{};
@@ -29,11 +30,7 @@ bool is_host_name(std::string_view host) noexcept {
 // The name of an interface (Linux, IFNAMSIZ) or its number; RFC 4007 §11.
 bool is_zone(std::string_view zone) noexcept {
   constexpr std::size_t longest = 15;
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
-  };
-  return !zone.empty() && zone.size() <= longest && std::ranges::all_of(zone, fits);
+  return !zone.empty() && zone.size() <= longest && std::ranges::all_of(zone, is_name_char);
 }
 
 // A link-local address is one on each link, so without a zone it cannot be connected to.

@@ -96,7 +96,7 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
     if (value == "0") return {};
     return refusal("must be 0: " + std::string(only_database));
   }
-  if (option == nullptr) return refusal("is unknown" + meant_option(name));
+  if (option == nullptr) return refusal("is unknown" + guess_option(name));
   if (!given_.insert(std::string(name)).second) return refusal("is given twice");
   if (!has_group(*traits_, config_.tls, option->group)) {
     return refusal("is " + only_for(option->group));

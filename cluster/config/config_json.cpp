@@ -1,6 +1,5 @@
 #include "cluster/config/config_json.h"
 
-#include "base/nearest_word.h"
 #include "base/strict_json.h"
 #include "base/text.h"
 #include "cluster/config/config_builder.h"
@@ -46,8 +45,7 @@ Checked read_server(const JsonValue& server, const std::string& path, ConfigBuil
       if (name == "weight") parts.weight = *number;
     } else {
       constexpr std::string_view fields[] = {"host", "port", "weight"};
-      const std::string meant = did_you_mean(name, fields);
-      return at(place, "is not a field of a server" + (meant.empty() ? meant : "." + meant));
+      return at(place, "is not a field of a server" + guess(name, fields));
     }
   }
   if (!has_host) return at(json_field(path, "host"), "is missing");
@@ -110,7 +108,7 @@ Checked read_field(const std::string& name, const JsonValue& value, ConfigBuilde
     return name == "user" ? builder.set_user(text) : builder.set_password(text);
   }
   if (find_option(name) == nullptr) {
-    return refusal("is not a field of a cluster" + meant_option(name));
+    return refusal("is not a field of a cluster" + guess_option(name));
   }
   return read_option(name, value, builder);
 }

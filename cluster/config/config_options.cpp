@@ -353,11 +353,15 @@ const Option* find_option(std::string_view name) noexcept {
   return found == all_options.end() ? nullptr : &*found;
 }
 
-std::string meant_option(std::string_view name) {
+std::string guess(std::string_view name, std::span<const std::string_view> known) {
+  const std::string meant = did_you_mean(name, known);
+  return meant.empty() ? meant : "." + meant;
+}
+
+std::string guess_option(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Option& option : all_options) names.push_back(option.name);
-  const std::string meant = did_you_mean(name, names);
-  return meant.empty() ? meant : "." + meant;
+  return guess(name, names);
 }
 
 std::string allowed(const Option& option) {
