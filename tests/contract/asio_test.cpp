@@ -22,7 +22,7 @@
 #include <sheaf/async.h>
 
 #include "tests/contract/endpoints.h"
-#include "tests/support/deaf_server.h"
+#include "tests/support/listener.h"
 #include "tests/support/task.h"
 
 namespace sheaf {

@@ -16,7 +16,7 @@
 #include <sheaf/clusters.h>
 
 #include "tests/contract/endpoints.h"
-#include "tests/support/deaf_server.h"
+#include "tests/support/listener.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sheaf {

@@ -23,7 +23,7 @@
 #include <sheaf/locker.h>
 
 #include "tests/contract/endpoints.h"
-#include "tests/support/deaf_server.h"
+#include "tests/support/listener.h"
 
 namespace sheaf {
 namespace {

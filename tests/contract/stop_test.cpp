@@ -16,8 +16,8 @@
 
 #include "tests/contract/endpoints.h"
 #include "tests/contract/stop_forms.h"
-#include "tests/support/deaf_server.h"
 #include "tests/support/lent.h"
+#include "tests/support/listener.h"
 #include "tests/support/sanitized.h"
 
 #ifdef SHEAF_TEST_BROKERS

@@ -5,49 +5,34 @@
 //
 // Thread rule: one thread at a time; it has one of its own.
 
-#include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <thread>
+
+#include "tests/support/listener.h"
 
 namespace sheaf::test {
 
 class CuttingServer {
  public:
   // Answers with the first `bytes` bytes of a ServerHello that is announced as 90 bytes.
-  explicit CuttingServer(std::size_t bytes)
-      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), bytes_(bytes) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(socket_, any, size), 0);
-    EXPECT_EQ(::listen(socket_, 16), 0);
-    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this] { serve(); });
-  }
+  explicit CuttingServer(std::size_t bytes) : bytes_(bytes), thread_([this] { serve(); }) {}
   ~CuttingServer() {
-    ::shutdown(socket_, SHUT_RDWR);
+    listener_.shut_down();
     thread_.join();
-    ::close(socket_);
   }
   CuttingServer(const CuttingServer&) = delete;
   CuttingServer& operator=(const CuttingServer&) = delete;
 
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string address() const { return listener_.address(); }
 
  private:
   void serve() const {
     for (;;) {
-      const int peer = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      const int peer = listener_.accept();
       if (peer < 0) return;
       char hello[4096];
       if (::recv(peer, hello, sizeof hello, 0) > 0) {
@@ -62,9 +47,8 @@ class CuttingServer {
     }
   }
 
-  int socket_;
-  std::size_t bytes_;
-  std::uint16_t port_ = 0;
+  const Listener listener_;
+  const std::size_t bytes_;
   std::thread thread_;
 };
 

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/listener.h"
 #include "tests/support/wire.h"
 
 namespace sheaf::test {
@@ -25,15 +25,6 @@ namespace sheaf::test {
 class HalfClosingRelay {
  public:
   explicit HalfClosingRelay(std::uint16_t server) : server_(server) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(socket_, any, size), 0);
-    EXPECT_EQ(::listen(socket_, 16), 0);
-    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
-    port_ = ntohs(address.sin_port);
     EXPECT_EQ(::pipe2(wake_, O_CLOEXEC), 0);
     thread_ = std::thread([this] { serve(); });
   }
@@ -41,12 +32,12 @@ class HalfClosingRelay {
     command('e');
     thread_.join();
     for (const Pair& pair : pairs_) close(pair);
-    for (const int fd : {socket_, wake_[0], wake_[1]}) ::close(fd);
+    for (const int fd : wake_) ::close(fd);
   }
   HalfClosingRelay(const HalfClosingRelay&) = delete;
   HalfClosingRelay& operator=(const HalfClosingRelay&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listener_.port(); }
   // Nothing that clients send on the present connections arrives from now on.
   void close_half() { command('c'); }
 
@@ -70,7 +61,7 @@ class HalfClosingRelay {
   }
   void serve() {
     for (;;) {
-      std::vector<pollfd> waiting{{wake_[0], POLLIN, 0}, {socket_, POLLIN, 0}};
+      std::vector<pollfd> waiting{{wake_[0], POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}};
       for (const Pair& pair : pairs_) {
         waiting.push_back({pair.halved ? -1 : pair.client, POLLIN, 0});
         waiting.push_back({pair.server, POLLIN, 0});
@@ -81,12 +72,15 @@ class HalfClosingRelay {
         const Pair& pair = pairs_[i];
         const bool up = waiting[2 * i + 2].revents == 0 || pass(pair.client, pair.server);
         const bool down = waiting[2 * i + 3].revents == 0 || pass(pair.server, pair.client);
-        up&& down ? left.push_back(pair) : close(pair);
+        if (up && down) {
+          left.push_back(pair);
+        } else {
+          close(pair);
+        }
       }
       pairs_ = std::move(left);
       if (waiting[1].revents != 0) {
-        pairs_.push_back(
-            {::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC), connected_socket(server_)});
+        pairs_.push_back({listener_.accept(), connected_socket(server_)});
       }
       char what = 0;
       if (waiting[0].revents != 0 && ::read(wake_[0], &what, 1) == 1 && what == 'e') return;
@@ -99,9 +93,8 @@ class HalfClosingRelay {
   }
 
   const std::uint16_t server_;
-  const int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const Listener listener_;
   int wake_[2] = {-1, -1};
-  std::uint16_t port_ = 0;
   std::vector<Pair> pairs_;  // of the thread
   std::thread thread_;
 };

@@ -10,7 +10,7 @@
 #include <sheaf/client.h>
 
 #include "tests/live/tls/real_servers.h"
-#include "tests/support/deaf_server.h"
+#include "tests/support/listener.h"
 #include "tests/support/names.h"
 
 namespace sheaf::test {

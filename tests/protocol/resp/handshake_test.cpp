@@ -223,6 +223,15 @@ const std::vector<Before> steps = {
     {"PING", {live::redis_hello_resp3, old_setinfo}},
 };
 
+// The step's question has been sent.
+void go_to(const Before& before, Talk& talk) {
+  talk.sent();
+  for (const std::string_view reply : before.replies) {
+    talk.answer(reply);
+    talk.sent();
+  }
+}
+
 TEST(RespHandshake, AServerThatAnswersByAnErrorIsAlive) {
   for (const std::string_view error :
        {"-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
@@ -234,11 +243,7 @@ TEST(RespHandshake, AServerThatAnswersByAnErrorIsAlive) {
         "-no upstream host\r\n"}) {
     for (const Before& before : steps) {
       Talk talk;
-      talk.sent();
-      for (const std::string_view reply : before.replies) {
-        talk.answer(reply);
-        talk.sent();
-      }
+      go_to(before, talk);
       State state = talk.handshake().state();
       for (int answers = 0; answers < 6 && talk.handshake().owed() > 0; ++answers) {
         state = talk.answer(error);
@@ -265,11 +270,7 @@ TEST(RespHandshake, AServerThatTurnsTheClientAwayIsNotReadyWhateverTheStep) {
         Case{"-ERR max number of clients reached\r\n", false}}) {
     for (const Before& before : steps) {
       Talk talk;
-      talk.sent();
-      for (const std::string_view reply : before.replies) {
-        talk.answer(reply);
-        talk.sent();
-      }
+      go_to(before, talk);
       EXPECT_EQ(talk.answer(error), State::failed) << error << " to " << before.step;
       EXPECT_EQ(talk.failure().permanent, permanent) << error << " to " << before.step;
     }

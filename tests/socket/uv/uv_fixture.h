@@ -2,9 +2,7 @@
 
 // The test's own loop and sockets, on ports that the kernel chooses.
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,39 +11,13 @@
 
 #include "base/read_clocks.h"
 #include "socket/uv/uv_loop.h"
+#include "tests/support/listener.h"
 
 namespace sheaf::socket {
 
 using namespace std::chrono_literals;
 
-// A listening socket of the test; the kernel chooses the port.
-class Listener {
- public:
-  explicit Listener(const char* host = "127.0.0.1", std::uint16_t port = 0) {
-    fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    inet_pton(AF_INET, host, &address.sin_addr);
-    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(listen(fd_, 8), 0);
-    socklen_t size = sizeof address;
-    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-  }
-  ~Listener() { close(); }
-  std::uint16_t port() const { return port_; }
-  int descriptor() const { return fd_; }
-  int accept() const { return ::accept(fd_, nullptr, nullptr); }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_ = -1;
-  std::uint16_t port_ = 0;
-};
+using test::Listener;
 
 // Both sinks of one connection, recording what they receive.
 struct Peer final : StreamSink, DialSink {
