@@ -21,12 +21,12 @@
 //
 // A time-out counts only if nothing at all arrived over that connection after the request was sent,
 // the silence has lasted 250 ms, and our own process was not paused. Anything that arrives between
-// two time-outs ends the silence, even if it answers a request that has ended. A failed connect does not
-// count if the node has answered any connection since the attempt began (the node may limit
-// connections). A node that goes down again within 10 s of its return needs one more good answer
-// each time (2 to 5). This holds back a node that flaps, yet every return is served within 1.2 s.
-// Probe intervals run from start to start, and a probe gives up within its interval, so a request
-// that a dead link swallows delays the next probe no longer than an answer would.
+// two time-outs ends the silence, even if it answers a request that has ended. A failed connect
+// does not count if the node has answered any connection since the attempt began (the node may
+// limit connections). A node that goes down again within 10 s of its return needs one more good
+// answer each time (2 to 5). This holds back a node that flaps, yet every return is served within
+// 1.2 s. Probe intervals run from start to start, and a probe gives up within its interval, so a
+// request that a dead link swallows delays the next probe no longer than an answer would.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 // Thread rule: belongs to one lane.

@@ -64,8 +64,8 @@ struct Option {
 std::span<const Option> option_table() noexcept;
 // Null if no option has this name.
 const Option* find_option(std::string_view name) noexcept;
-// These follow a sentence about an unknown name: ". Did you mean NAME?" if one of the known is close
-// to it; else nothing.
+// These follow a sentence about an unknown name: ". Did you mean NAME?" if a known one is close to
+// it; else nothing.
 std::string guess(std::string_view name, std::span<const std::string_view> known);
 std::string guess_option(std::string_view name);
 // True if it differs from its default. Engine options are not compared.
