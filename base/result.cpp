@@ -78,6 +78,8 @@ constexpr Advice advice[] = {
      "Take it again and start the protected work over."},
     {Reason::read_only, "The server accepts no writes at the moment.",
      "For a store, check its log: its disk is full or its file was moved."},
+    {Reason::foreign_server, "Another server has the address now.",
+     "If the cluster was replaced as a whole, open a new client."},
     {Reason::closed, "The client was closed.", ""},
     {Reason::forked, "The process forked after the client was opened.",
      "Open a client in the child."},
@@ -197,6 +199,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "a part is missing";
     case Reason::read_only:
       return "the store is read-only";
+    case Reason::foreign_server:
+      return "not a server of this cluster";
   }
   return "no reason was given";
 }

@@ -17,5 +17,17 @@ std::string_view to_string(NodeHealth health) noexcept {
   return "down";
 }
 
+std::string_view to_string(ServerRole role) noexcept {
+  switch (role) {
+    case ServerRole::unknown:
+      break;
+    case ServerRole::primary:
+      return "primary";
+    case ServerRole::replica:
+      return "replica";
+  }
+  return "unknown";
+}
+
 }  // namespace v0
 }  // namespace sheaf

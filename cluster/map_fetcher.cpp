@@ -152,15 +152,15 @@ MapFetcher::Phase MapFetcher::read(const socket::Completion& completion) {
   const std::string asked = question();
   const auto taken = map_->on_reply(reply, {.host = host, .asked = asked_});
   if (taken) return Phase::answered;
-  fail(completion, reply.reason, taken.error());
+  fail(completion, reply.reason, taken.error().text, taken.error().lasting);
   const std::string next = question();
   return next != asked && next != first_question_ ? Phase::again : Phase::next;
 }
 
-void MapFetcher::fail(const socket::Completion& completion, Reason reason,
-                      const std::string& text) {
-  reason_ = reason == Reason::other ? Reason::timed_out : reason;
-  const bool refuses = is_lasting(reason) || completion.no_tls;
+void MapFetcher::fail(const socket::Completion& completion, Reason reason, const std::string& text,
+                      bool lasting) {
+  reason_ = reason == Reason::other && !lasting ? Reason::timed_out : reason;
+  const bool refuses = lasting || is_lasting(reason) || completion.not_understood;
   heard_ = refuses && heard_ != Heard::others ? Heard::refusals : Heard::others;
   report(completion.node, text);
 }
@@ -173,6 +173,7 @@ void MapFetcher::run_deferred(Now now) {
       return;
     case Phase::answered:
       apply_map(now);
+      leave_strangers(now);
       if (!lacks_owner() || ++incomplete_ > most_incomplete) return end_round(true, now);
       heard_ = Heard::others;
       problem_.clear();
@@ -243,6 +244,14 @@ void MapFetcher::apply_map(Now now) {
   const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
   parts_.cluster.apply(
       Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch, primaries), now);
+}
+
+void MapFetcher::leave_strangers(Now now) {
+  const auto known = map_->known_servers();
+  if (known == nullptr) return;
+  for (const Member& member : parts_.cluster.topology().members()) {
+    parts_.cluster.node(member.index()).leave_strangers(*known, now);
+  }
 }
 
 // Adds the replicas that may receive this client's requests. Returns the position of each server's

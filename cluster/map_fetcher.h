@@ -33,8 +33,8 @@
 // owners. So a client finds a cluster again even if every server it knew is gone, and even if the
 // only server that answers is out of date.
 //
-// If every server of a round permanently refused the login or the question, or was reached but did
-// not complete the TLS handshake, requests that wait for the map fail at once. Rounds continue.
+// If every server of a round permanently refused the login or the question, or was reached but
+// speaks another protocol or no TLS, requests that wait for the map fail at once. Rounds continue.
 //
 // Replicas are members if reads may go to them; otherwise only after a failed round.
 //
@@ -109,6 +109,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string question() const;
   void end_round(bool good, Now now);
   void apply_map(Now now);
+  void leave_strangers(Now now);
   void widen(Now now);
   bool finds_more(Now now);
   bool lacks_owner() const;
@@ -119,7 +120,8 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
               std::span<const std::uint32_t> primaries) const;
   bool trusts(std::string_view host) const noexcept;
   void report(std::string_view node, const std::string& text);
-  void fail(const socket::Completion& completion, Reason reason, const std::string& text);
+  void fail(const socket::Completion& completion, Reason reason, const std::string& text,
+            bool lasting = false);
 
   const Parts parts_;
   const std::unique_ptr<protocol::ServerMap> map_;

@@ -19,6 +19,9 @@ namespace {
 
 // How often requests that wait for the growing window of a returning node are tried again.
 constexpr std::chrono::milliseconds ramp_step{20};
+// A connection that is younger is not replaced because its server has another role: its name was
+// resolved just now.
+constexpr std::chrono::milliseconds youngest_outdated{250};
 
 // All requests on the pool's sockets have come through start().
 Request& ours(socket::Request& request) noexcept { return static_cast<Request&>(request); }
@@ -62,6 +65,14 @@ std::optional<std::chrono::system_clock::time_point> time_point_of(
 void observe(const Request& request, const socket::Completion& completion,
              const socket::Endpoint& server, EventLog& events) {
   if (request.counted && events.observing()) events.observe(event_of(request, completion, server));
+}
+
+// Why a request did not leave before its deadline.
+std::string_view why_it_waits(const SocketPool& pool) noexcept {
+  if (pool.any_ready()) return "no room on the node";
+  if (!pool.any_greeting()) return "no connection yet";
+  return "connected, but the server has not answered the greeting: it hangs, or speaks another "
+         "protocol";
 }
 
 }  // namespace
@@ -155,8 +166,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   stats_.timed_out += request.unanswered();
   if (queue_.contains(request)) {
     queue_.remove(request);
-    fail(request, Outcome::not_sent, Reason::timed_out,
-         pool_.any_ready() ? "no room on the node" : "no connection yet", now, late);
+    fail(request, Outcome::not_sent, Reason::timed_out, why_it_waits(pool_), now, late);
     return;
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
@@ -233,7 +243,8 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.node = options_.identity;
   if (!cancelled) completion.history = history_.text(now);
   completion.paused = paused;
-  completion.no_tls = outcome == Outcome::not_sent && !health_.usable() && failure_.no_tls();
+  completion.not_understood =
+      outcome == Outcome::not_sent && !health_.usable() && failure_.not_understood();
   completion.now = now;
   if (parts_.events.listening() && !cancelled) {
     parts_.events.record(record_of(request, completion, parts_.events));
@@ -295,6 +306,13 @@ void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request
          why.text, now);
   }
   pool_.give_back(socket);
+}
+
+// A name may lead to another server by now. As long as it does not, a young connection stays.
+void ClientNode::on_socket_outdated(ClientSocket& socket, Now now) {
+  if (now.mono - socket.times().created < youngest_outdated) return;
+  pool_.leave(socket, now);
+  maintain(now);
 }
 
 void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now now) {
@@ -399,6 +417,12 @@ void ClientNode::set_role(Role role, Now now) {
   if (std::exchange(options_.role, role) == role) return;
   const bool copies = role == Role::replica;
   if (role != Role::none && std::exchange(copies_, copies) != copies) pool_.retire_all(now);
+  maintain(now);
+}
+
+void ClientNode::leave_strangers(const protocol::KnownServers& known, Now now) {
+  if (shut_down_) return;
+  pool_.leave_strangers(known, now);
   maintain(now);
 }
 

@@ -92,6 +92,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   // continue. If the node becomes a replica or stops being one, its connections take no more
   // requests and are replaced.
   void set_role(Role role, Now now);
+  // The map of the cluster has changed. Connections that lead to strangers are replaced.
+  void leave_strangers(const protocol::KnownServers& known, Now now);
   // The sessions have another login. Connections that cannot continue with it finish what is in
   // flight and are replaced. Attempts that were waiting after a failure are made at once.
   void renew_login(Now now);
@@ -128,6 +130,7 @@ class ClientNode final : private socket::ClientSocketOwner,
                       Now now) override;
   void on_socket_failed(socket::ClientSocket& socket, socket::Request& request, protocol::Sent sent,
                         Now now) override;
+  void on_socket_outdated(socket::ClientSocket& socket, Now now) override;
   void on_socket_closed(socket::ClientSocket& socket, const protocol::CloseReason& reason,
                         Now now) override;
   void on_probe_result(bool good, const protocol::CloseReason* why, Now now) override;

@@ -18,28 +18,31 @@ class LastFailure {
   void note(const protocol::CloseReason& why) {
     if (why.reason == Reason::closed) return;  // by us
     text_ = why.text;
-    refused_log_in_ = why.reason == Reason::authentication;
-    no_tls_ = why.no_tls;
+    const bool says_more = why.reason == Reason::authentication ||
+                           why.reason == Reason::foreign_server ||
+                           (why.reason == Reason::protocol_error && why.not_understood);
+    reason_ = says_more ? why.reason : Reason::node_down;
+    not_understood_ = why.not_understood;
   }
   // A connection is ready.
   void clear() noexcept {
     text_.clear();
-    refused_log_in_ = no_tls_ = false;
+    reason_ = Reason::node_down;
+    not_understood_ = false;
   }
 
   const std::string& text() const noexcept {
     static const std::string silence = "requests timed out without any answer";
     return text_.empty() ? silence : text_;
   }
-  Reason reason() const noexcept {
-    return refused_log_in_ ? Reason::authentication : Reason::node_down;
-  }
-  bool no_tls() const noexcept { return no_tls_; }
+  // Also says what the server is, if it is the wrong one; else that the node is down.
+  Reason reason() const noexcept { return reason_; }
+  bool not_understood() const noexcept { return not_understood_; }
 
  private:
   std::string text_;
-  bool refused_log_in_ = false;
-  bool no_tls_ = false;
+  Reason reason_ = Reason::node_down;
+  bool not_understood_ = false;
 };
 
 }  // namespace sheaf::node

@@ -57,6 +57,12 @@ bool SocketPool::any_ready() const noexcept {
       sockets_, [](const auto& socket) { return socket->ready() && !socket->retired; });
 }
 
+bool SocketPool::any_greeting() const noexcept {
+  return std::ranges::any_of(sockets_, [](const auto& socket) {
+    return socket->state() == ClientSocket::State::handshaking;
+  });
+}
+
 std::vector<std::uint64_t> SocketPool::ready_connections() const {
   std::vector<std::uint64_t> ids;
   for (const auto& socket : sockets_) {
@@ -127,6 +133,18 @@ void SocketPool::retire(ClientSocket& socket, Now now) {
   if (socket.leases == 0) socket.close(now);
 }
 
+void SocketPool::leave(ClientSocket& socket, Now now) {
+  if (socket.retired) return;
+  socket.found_useless();
+  retire(socket, now);
+}
+
+void SocketPool::leave_strangers(const protocol::KnownServers& known, Now now) {
+  for (const auto& socket : sockets_) {
+    if (socket->ready() && known.is_stranger(socket->peer().id)) leave(*socket, now);
+  }
+}
+
 void SocketPool::retire_all(Now now) {
   retire_ready(now.mono, now);
   for (const auto& socket : sockets_) {
@@ -179,7 +197,13 @@ void SocketPool::add_to(NodeStats& stats) const {
   SocketTotals totals = totals_;
   for (const auto& socket : sockets_) {
     stats.connections += socket->ready() ? 1 : 0;
-    if (socket->ready()) stats.tls = socket->encryption().name;
+    if (socket->ready()) {
+      stats.tls = socket->encryption().name;
+      protocol::Peer peer = socket->peer();
+      stats.server = std::move(peer.software);
+      stats.server_id = std::move(peer.id);
+      stats.role = peer.role;
+    }
     stats.in_flight += socket->in_flight();
     totals.add(*socket);
   }

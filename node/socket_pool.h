@@ -47,6 +47,8 @@ class SocketPool {
   // True if the request is bound to a connection that has ended.
   bool has_lost(const Request& request) const;
   bool any_ready() const noexcept;
+  // True if a server has been reached, and has not answered the greeting yet.
+  bool any_greeting() const noexcept;
   std::vector<std::uint64_t> ready_connections() const;
   // When the server's certificate expires, by the wall clock, as the latest ready connection was
   // shown it.
@@ -65,6 +67,10 @@ class SocketPool {
   // Retires ready sockets made until `stale`: they carry nothing more except requests that are
   // bound to them, and close when nothing is lent any more.
   void retire_ready(Deadline stale, Now now);
+  // Retires a socket that leads to the wrong server.
+  void leave(socket::ClientSocket& socket, Now now);
+  // The same for all that lead to strangers.
+  void leave_strangers(const protocol::KnownServers& known, Now now);
   // Retires all sockets; those that are not ready yet close at once.
   void retire_all(Now now);
   // The login has changed: retires connections that cannot continue with it.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checks.h"
+#include "protocol/speaker.h"
 
 namespace sheaf::protocol {
 
@@ -34,6 +35,7 @@ std::span<std::byte> ConnectionLife::input_space() {
 
 void ConnectionLife::on_input(std::size_t size, Now now) noexcept {
   if (closed()) return;
+  heard_ = true;
   input_.added(size);
   last_input_ = now;
   keep_alive_.on_input(now.mono);
@@ -47,14 +49,30 @@ void ConnectionLife::on_output(std::size_t size, Now now) {
 void ConnectionLife::on_eof() {
   const bool let_in = state_ == State::accepted || state_ == State::ready;
   guarded([&] {
+    if (!let_in && !proven_ && !speaker_of(input_.data()).empty()) {
+      return end(wrong_peer("it ended the connection"));
+    }
     std::string text = "the server ended the connection";
     if (!let_in) text.append(" before it answered ").append(options_.greeting);
-    end({let_in ? Reason::connection_lost : Reason::connect_failed, std::move(text)});
+    const bool silent = !let_in && !heard_;
+    if (silent) {
+      text.append(options_.over_tls ? ": it may speak another protocol"
+                                    : ": it may expect TLS, or speak another protocol");
+    }
+    CloseReason reason{let_in ? Reason::connection_lost : Reason::connect_failed, std::move(text)};
+    reason.not_understood = silent;
+    end(std::move(reason));
   });
   output_.clear();
 }
 
 // ---- deadlines
+
+void ConnectionLife::expect_by(Deadline due, std::string_view text) noexcept {
+  if (due >= handshake_due_) return;
+  handshake_due_ = due;
+  late_ = text;
+}
 
 std::optional<Deadline> ConnectionLife::poll_deadline(Deadline own) const noexcept {
   switch (state_) {
@@ -73,8 +91,11 @@ std::optional<Deadline> ConnectionLife::poll_deadline(Deadline own) const noexce
 
 bool ConnectionLife::check_handshake() {
   if (ready()) return true;
-  std::string text = "the server did not answer ";
-  text.append(options_.greeting).append(" in time").append(options_.greeting_hint);
+  std::string text(late_);
+  if (late_.empty()) {
+    text.append("the server did not answer ").append(options_.greeting).append(" in time");
+    text.append(options_.greeting_hint);
+  }
   end({Reason::connect_failed, std::move(text)});
   return false;
 }
@@ -169,8 +190,27 @@ Step ConnectionLife::end_with(Reason reason, std::string text, bool permanent) {
 }
 
 Step ConnectionLife::broken(std::string_view what, std::string_view farewell) {
-  end({Reason::protocol_error, "the server broke the protocol: " + std::string(what)}, farewell);
+  if (state_ == State::greeting && !proven_) {
+    end(wrong_peer(what));
+  } else {
+    end({Reason::protocol_error, "the server broke the protocol: " + std::string(what)}, farewell);
+  }
   return Step::again;
+}
+
+CloseReason ConnectionLife::wrong_peer(std::string_view what) const {
+  std::string_view speaker = speaker_of(input_.data());
+  if (speaker.starts_with(options_.peer)) speaker = {};
+  CloseReason reason{Reason::protocol_error, "the server does not answer as "};
+  reason.text.append(options_.peer).append(": ");
+  if (speaker.empty()) {
+    reason.text.append(what);
+  } else {
+    reason.text.append("it looks like ").append(speaker);
+  }
+  reason.not_understood = true;
+  reason.other_kind = !speaker.empty();
+  return reason;
 }
 
 // The text is short enough to need no memory.

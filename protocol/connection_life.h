@@ -55,8 +55,10 @@ struct LifeOptions {
   std::chrono::milliseconds keep_alive{0};       // longest silence before a no-op; 0 = no limit
   std::chrono::milliseconds answer_limit{0};     // for the answer to the no-op
   KeepAlive::Silence silence = KeepAlive::Silence::of_server;
-  // Names for error texts: "the server did not answer GREETING in time", with a hint to append;
+  bool over_tls = false;
+  // Names for error texts: "the server does not answer as PEER"; "the server did not answer GREETING in time", with a hint to append;
   // "the server did not answer NO_OP in time".
+  std::string_view peer{};
   std::string_view greeting{};
   std::string_view greeting_hint{};
   std::string_view no_op{};
@@ -85,6 +87,10 @@ class ConnectionLife {
 
   // ---- decisions of the session's parts
   void accept() noexcept { state_ = State::accepted; }
+  // The server speaks the protocol.
+  void prove() noexcept { proven_ = true; }
+  // The handshake ends by then at the latest, with this text. `text` is a literal.
+  void expect_by(Deadline due, std::string_view text) noexcept;
   Step become_ready(Event& event) noexcept;
   // True once the whole frame has left: only then can it have an answer.
   bool has_left(OutputQueue::FrameId frame) const noexcept {
@@ -93,6 +99,8 @@ class ConnectionLife {
   void end(CloseReason reason, std::string_view farewell = {});
   // The same for a parser, which has nothing more to do afterwards.
   Step end_with(Reason reason, std::string text, bool permanent = false);
+  // The input contradicts the protocol. Until that is proven it may be a server of another kind, and
+  // the text says which, if the input shows it.
   Step broken(std::string_view what, std::string_view farewell = {});
   // Ends once the event that is being filled in has been polled. Until then nothing is accepted.
   void end_after_event(CloseReason reason) noexcept { end_next_ = std::move(reason); }
@@ -134,15 +142,20 @@ class ConnectionLife {
 
   const LifeOptions options_;
   OpenRequests& requests_;
+  CloseReason wrong_peer(std::string_view what) const;
+
   State state_ = State::idle;
   CloseReason close_reason_;
   std::optional<CloseReason> end_next_;
   Counters counters_;
   Now last_input_;
+  bool heard_ = false;   // there was input
+  bool proven_ = false;  // and it was of the protocol
   InputBuffer input_;
   OutputQueue output_;
   KeepAlive keep_alive_;
   Deadline handshake_due_{0};
+  std::string_view late_;  // what it means if that passes; empty: the greeting is not answered
   std::size_t next_failed_ = 0;  // position among the requests, once closed
   bool end_reported_ = false;
 };

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/stats.h>
 
+#include "protocol/known_servers.h"
 #include "protocol/operation.h"
 
 namespace sheaf::protocol {
@@ -38,12 +40,19 @@ class ServerMap {
 
   // The words of a Verb::command. They may change after an answer, and live until the next one.
   virtual std::span<const std::string_view> question() const = 0;
-  // Takes the answer. If it is useless: why, in one sentence. Another server, or the next question
-  // to this one, may give a useful one.
-  virtual std::expected<void, std::string> on_reply(const Reply& reply, const Source& from) = 0;
+  // Why an answer is useless, in one sentence.
+  struct Useless {
+    std::string text;
+    bool lasting = false;  // the server would give the same answer again
+  };
+  // Takes the answer. If it is useless, another server, or the next question to this one, may give
+  // a useful one.
+  virtual std::expected<void, Useless> on_reply(const Reply& reply, const Source& from) = 0;
 
   // False until the first useful answer.
   virtual bool known() const = 0;
+  // Always the same object, which follows the map.
+  virtual std::shared_ptr<const KnownServers> known_servers() const { return nullptr; }
   // The servers that own slots. Distinct identities.
   virtual std::vector<NodeConfig> servers() const = 0;
   // For each slot its owner's position among servers(), or `unassigned`.

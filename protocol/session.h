@@ -14,6 +14,8 @@
 #include <span>
 #include <string>
 
+#include <sheaf/stats.h>
+
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/refusal.h"
@@ -36,8 +38,16 @@ struct CloseReason {
   Reason reason = Reason::connection_lost;  // closed = we ended it ourselves
   std::string text;                         // one sentence; the peer's text is escaped
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
-  bool renegotiates = false;  // the next connection negotiates differently: not the node's fault
-  bool no_tls = false;        // the peer was reached, but the TLS handshake was not completed
+  bool renegotiates = false;    // the next connection negotiates differently: not the node's fault
+  bool not_understood = false;  // the peer was reached, but speaks another protocol, or no TLS
+  bool other_kind = false;      // and what it sent shows that it is a server of another kind
+};
+
+// What the server said of itself while it greeted us. Empty: nothing.
+struct Peer {
+  std::string software{};  // "Redis 7.0.15"
+  std::string id{};        // by which its cluster knows it
+  ServerRole role = ServerRole::unknown;
 };
 
 // A change of a watched key, sent by the server unasked. It may come late, twice or out of order:
@@ -64,12 +74,14 @@ enum class Sent : std::uint8_t { no, maybe };
 
 struct Event {
   enum class Kind : std::uint8_t {
-    ready,        // the handshake is done; once
-    item,         // get_many: what is known of the key at `index`, which ascends
-    reply,        // `ticket` is answered; get_many: keys without an item are absent
-    failed,       // `ticket` will never be answered: the session closed; `sent` is what is known
-    closed,       // after every failed; the last event; close_reason() says why
-    notification  // a watched key changed
+    ready,         // the handshake is done; once
+    item,          // get_many: what is known of the key at `index`, which ascends
+    reply,         // `ticket` is answered; get_many: keys without an item are absent
+    failed,        // `ticket` will never be answered: the session closed; `sent` is what is known
+    closed,        // after every failed; the last event; close_reason() says why
+    notification,  // a watched key changed
+    outdated       // the server is no longer what it was when it greeted us: another connection
+                   // should take the place of this one, which works on until then
   };
   Kind kind = Kind::ready;
   Ticket ticket;
@@ -125,6 +137,8 @@ class Session {
   virtual bool closed() const = 0;  // no more input or output; the stream may go
   virtual const CloseReason& close_reason() const = 0;
   virtual const Counters& counters() const = 0;
+  // Complete once the session is ready.
+  virtual Peer peer() const { return {}; }
 };
 
 }  // namespace sheaf::protocol

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "protocol/known_servers.h"
 #include "protocol/login.h"
 #include "protocol/session.h"
 
@@ -38,6 +39,8 @@ class SessionFactory {
   std::string_view user() const noexcept {
     return login_->present == nullptr ? std::string_view() : login_->present->user;
   }
+  // Sessions that start from now on refuse servers that are strangers then.
+  virtual void judge_by(std::shared_ptr<const KnownServers> /*known*/) {}
   // True if its sessions accept this key in a get_many. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
 

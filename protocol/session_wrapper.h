@@ -41,6 +41,7 @@ class SessionWrapper : public Session {
   bool closed() const override { return session_->closed(); }
   const CloseReason& close_reason() const override { return session_->close_reason(); }
   const Counters& counters() const override { return session_->counters(); }
+  Peer peer() const override { return session_->peer(); }
 
  protected:
   Real& session() noexcept { return *session_; }

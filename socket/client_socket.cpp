@@ -1,6 +1,7 @@
 #include "socket/client_socket.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/checks.h"
@@ -114,8 +115,11 @@ void ClientSocket::on_writable(Now) {
 }
 
 void ClientSocket::on_closed(int error, Now now) {
-  if (!own_reason_ && error != 0 && !session_->closed()) {
-    const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
+  const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
+  // A server that cannot read the greeting may end the connection either way, and the session knows
+  // what to say about it.
+  const bool ended_greeting = state_ == State::handshaking && error == ECONNRESET && text.empty();
+  if (!own_reason_ && error != 0 && !session_->closed() && !ended_greeting) {
     const bool refused = stream_ != nullptr && stream_->refused();
     own_reason_ = {refused ? Reason::authentication : Reason::connection_lost,
                    text.empty() ? std::string(std::strerror(error)) : std::string(text), refused};
@@ -137,7 +141,7 @@ void ClientSocket::on_dial_failed(DialFailure why, Now now) {
   abort(login ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
   if (!own_reason_) return;
   own_reason_->permanent = own_reason_->reason == Reason::authentication && why.refused;
-  own_reason_->no_tls = why.no_tls;
+  own_reason_->not_understood = why.not_understood;
 }
 
 void ClientSocket::on_timer(Now now) {
@@ -208,6 +212,9 @@ void ClientSocket::pull_events(Now now) {
         break;
       case protocol::Event::Kind::notification:
         owner_.on_socket_notification(*this, event.notification, now);
+        break;
+      case protocol::Event::Kind::outdated:
+        owner_.on_socket_outdated(*this, now);
         break;
       case protocol::Event::Kind::closed:
         break;

@@ -32,6 +32,8 @@ class ClientSocketOwner {
                                 Now now) = 0;
   // A watched key changed. Views live until the socket is used again.
   virtual void on_socket_notification(ClientSocket&, const protocol::Notification&, Now) {}
+  // As protocol::Event::Kind::outdated.
+  virtual void on_socket_outdated(ClientSocket&, Now) {}
   // The last call. The owner may destroy the socket in it.
   virtual void on_socket_closed(ClientSocket& socket, const protocol::CloseReason& reason,
                                 Now now) = 0;
@@ -75,6 +77,10 @@ class ClientSocket final : private StreamSink,
   bool renew_login(Now now);
   void close(Now now);                                   // orderly
   void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
+  // The wrong server is behind it: if its name has several addresses, others are tried first.
+  void found_useless() {
+    if (stream_ != nullptr) stream_->found_useless();
+  }
   // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
   bool reset() const;
 
@@ -95,6 +101,8 @@ class ClientSocket final : private StreamSink,
   Deadline busy_since() const noexcept;
   Traffic traffic() const noexcept { return traffic_; }
   const protocol::Counters& counters() const { return session_->counters(); }
+  // What the server said of itself.
+  protocol::Peer peer() const { return session_->peer(); }
   Encryption encryption() const {
     return stream_ != nullptr ? stream_->encryption() : Encryption();
   }

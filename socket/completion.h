@@ -22,9 +22,9 @@ struct Completion {
   Reason reason = Reason::other;
   std::string_view text;
   std::string_view node;
-  std::string_view history;  // if not answered: the node's latest changes of health
-  bool paused = false;       // if not answered: our own process did not run
-  bool no_tls = false;  // if not answered: no connection to the node completed its TLS handshake
+  std::string_view history;     // if not answered: the node's latest changes of health
+  bool paused = false;          // if not answered: our own process did not run
+  bool not_understood = false;  // if not answered: as protocol::CloseReason
   // If answered: the number of the connection that carried it, which is never used again. 0: a
   // request that follows from this one may use any connection.
   std::uint64_t connection = 0;

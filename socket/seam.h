@@ -74,7 +74,7 @@ struct DialFailure {
   bool refused = false;
   // There were no credentials to log in with, so the peer was not contacted.
   bool login = false;
-  bool no_tls = false;  // the peer was reached, but the handshake was not completed
+  bool not_understood = false;  // the peer was reached, but the handshake was not completed
 };
 
 class DialSink {

@@ -187,6 +187,9 @@ Json report_object(const NodeReport& report) {
   if (report.round_trip) object["round_trip_ms"] = as_milliseconds(*report.round_trip);
   object["connections"] = report.stats.connections;
   const NodeStats& stats = report.stats;
+  if (!stats.server.empty()) object["server"] = stats.server;
+  if (!stats.server_id.empty()) object["server_id"] = stats.server_id;
+  if (stats.role != ServerRole::unknown) object["role"] = to_string(stats.role);
   if (!stats.tls.empty()) object["tls"] = stats.tls;
   if (stats.certificate_end) object["certificate_end"] = iso_time(*stats.certificate_end);
   if (stats.own_certificate_end) {

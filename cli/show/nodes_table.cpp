@@ -45,6 +45,13 @@ std::string difference_text(std::chrono::milliseconds difference) {
          (size < longest_exact ? std::to_string(size.count()) + " ms" : format_elapsed(size));
 }
 
+// Servers say what they like.
+std::string server_text(const NodeStats& stats) {
+  std::string text = stats.server.empty() ? "-" : printable(stats.server);
+  if (stats.role == ServerRole::replica) text += ", replica";
+  return text;
+}
+
 std::string tls_text(const NodeStats& stats) { return stats.tls.empty() ? "-" : stats.tls; }
 
 std::string certificate_text(const NodeStats& stats) {
@@ -63,6 +70,7 @@ struct SpareColumn {
   std::string (*text)(const NodeStats&);
 };
 constexpr SpareColumn spare_columns[] = {
+    {"SERVER", [](const NodeStats& stats) { return !stats.server.empty(); }, server_text},
     {"TLS", [](const NodeStats& stats) { return !stats.tls.empty(); }, tls_text},
     {"CERTIFICATE", [](const NodeStats& stats) { return stats.certificate_end.has_value(); },
      certificate_text},

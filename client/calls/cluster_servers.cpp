@@ -82,9 +82,20 @@ class ServerList final : private socket::RequestSink {
     end_.ended();
   }
   void give() {
-    const cluster::MapFetcher& map = *context_.path().map();
-    out_.emplace(servers_of(context_.cluster().topology(), map.map()));
+    const protocol::ServerMap& map = context_.path().map()->map();
+    std::vector<ClusterServer> servers = servers_of(context_.cluster().topology(), map);
+    if (map.known_servers() == nullptr || map.known_servers()->empty()) note_roles(servers);
+    out_.emplace(std::move(servers));
     end_.ended();
+  }
+
+  // Outside a cluster only the server itself knows whether it copies another one.
+  void note_roles(std::vector<ClusterServer>& servers) {
+    for (ClusterServer& server : servers) {
+      const cluster::Member* const member = context_.cluster().topology().find(server.node);
+      if (member == nullptr) continue;
+      server.replica = context_.cluster().node(member->index()).stats().role == ServerRole::replica;
+    }
   }
 
   WorkEnd& end_;

@@ -48,6 +48,7 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
 
 void Path::follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
                       cluster::NodeEntries& table, node::EventLog& events, const Seed& seed) {
+  sessions_->judge_by(map->known_servers());
   Random random(seed);
   map_ = std::make_unique<cluster::MapFetcher>(
       cluster::MapFetcher::Parts{*cluster_, *loop_, events, table}, std::move(map), terms,

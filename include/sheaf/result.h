@@ -70,6 +70,7 @@ enum class Reason : std::uint8_t {
   wrong_type,           ///< The key holds a value of a type that the operation cannot use.
   incomplete,           ///< A part of the list is missing; the text says which.
   read_only,            ///< The store cannot write at the moment, and accepts no writes.
+  foreign_server,       ///< The server at this address is not one of the cluster's.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...

@@ -28,6 +28,15 @@ enum class NodeHealth : std::uint8_t {
 /// "connecting", "up", "down", "recovering".
 SHEAF_API std::string_view to_string(NodeHealth health) noexcept;
 
+/// What a server does in its cluster or next to the server that it copies.
+enum class ServerRole : std::uint8_t {
+  unknown,  ///< It did not say, or is of a kind without roles.
+  primary,  ///< Takes writes.
+  replica   ///< Copies another server.
+};
+/// "unknown", "primary", "replica".
+SHEAF_API std::string_view to_string(ServerRole role) noexcept;
+
 /// Counters of one node since the client was opened. Each key of a batch is an operation.
 struct NodeStats {
   std::string node;                            ///< Identity: the configured `host:port`.
@@ -61,6 +70,11 @@ struct NodeStats {
   /// When the certificate (`tls_cert`) expires that the next connection shows to the server.
   std::optional<std::chrono::system_clock::time_point> own_certificate_end;
   std::string user;  ///< The name that the client logs in with; empty if none.
+  /// What the server called itself in the greeting of a connection that is ready: "Redis 7.0.15".
+  /// Empty if no connection is ready, or if servers of this kind do not say.
+  std::string server;
+  std::string server_id;                  ///< The same for its ID in its cluster (`CLUSTER MYID`).
+  ServerRole role = ServerRole::unknown;  ///< The same for its role.
 };
 
 /// What one node answered to Client::check_nodes().

@@ -2,9 +2,20 @@
 
 #include "protocol/memcached/negotiating_session.h"
 
+#include <string>
 #include <utility>
 
 namespace sheaf::protocol::memcached {
+namespace {
+
+std::string both_failed(Way last, const std::string& why, const std::string& other) {
+  const bool meta = last == Way::meta;
+  if (other.empty() || other == why) return why;
+  return "the server speaks neither of memcached's protocols; meta: " + (meta ? why : other) +
+         "; binary: " + (meta ? other : why);
+}
+
+}  // namespace
 
 bool NegotiatingSession::poll_event(Event& event) {
   if (answered_ && ended_) return false;
@@ -39,8 +50,16 @@ void NegotiatingSession::on_answer(Dialect answered, Event& event) {
 void NegotiatingSession::on_end() {
   ended_ = true;
   reason_ = session().close_reason();
-  const bool another_way = negotiation_.on_end(way_, reason_, session().server());
-  reason_.renegotiates = reason_.renegotiates || another_way;
+  switch (negotiation_.on_end(way_, reason_, session().server())) {
+    case Negotiation::End::meant:
+      break;
+    case Negotiation::End::another_way:
+      reason_.renegotiates = true;
+      break;
+    case Negotiation::End::no_way:
+      reason_.text = both_failed(way_, reason_.text, negotiation_.other_failure());
+      break;
+  }
 }
 
 }  // namespace sheaf::protocol::memcached

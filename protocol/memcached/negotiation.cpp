@@ -12,6 +12,7 @@ namespace {
 bool not_understood(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
   if (reason.reason == Reason::closed || reason.reason == Reason::timed_out) return false;
   if (reason.permanent && reason.reason == Reason::authentication) return false;
+  if (reason.other_kind) return false;
   return !server.version || (way == Way::meta && !server.at_least(meta_since));
 }
 
@@ -44,14 +45,16 @@ void Negotiation::on_ready(Way way) noexcept {
   proven_ = true;
 }
 
-bool Negotiation::on_end(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
-  if (way == Way::question || !not_understood(way, reason, server)) return false;
-  if (way != next_) return true;
+Negotiation::End Negotiation::on_end(Way way, const CloseReason& reason,
+                                     const ServerFacts& server) {
+  if (way == Way::question || !not_understood(way, reason, server)) return End::meant;
+  if (way != next_) return End::another_way;
   const bool excused = proven_ || !other_failed_;
   next_ = after(way);
   proven_ = false;
   other_failed_ = !other_failed_;
-  return excused;
+  if (excused) other_failure_ = reason.text;
+  return excused ? End::another_way : End::no_way;
 }
 
 }  // namespace sheaf::protocol::memcached

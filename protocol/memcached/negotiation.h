@@ -15,6 +15,7 @@
 // | question       | ends without an answer                    | question       | the server's|
 // | meta or binary | becomes ready: this way is proven         | the same       |             |
 // | meta or binary | ends, though the server has understood it | the same       | the server's|
+// |                | or is of another kind                     |                |             |
 // | meta or binary | is not understood, there is a password    | question       | see below   |
 // | meta           | is not understood, without a password     | binary         | see below   |
 // | binary         | is not understood, without a password     | meta           | see below   |
@@ -30,6 +31,7 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
+#include <string>
 
 #include "protocol/memcached/server_facts.h"
 #include "protocol/session.h"
@@ -53,8 +55,14 @@ class Negotiation {
   // How a connection that began in `way` ended.
   void on_answer(Dialect answered) noexcept;  // to the question; not unknown
   void on_ready(Way way) noexcept;
-  // It ended before it was ready. True if that is no one's fault: the next one uses another way.
-  bool on_end(Way way, const CloseReason& reason, const ServerFacts& server) noexcept;
+  enum class End : std::uint8_t {
+    meant,        // the server has understood, and refuses
+    another_way,  // no one's fault: the next connection uses another way
+    no_way        // both ways have failed; other_failure() is how the other one ended
+  };
+  // It ended before it was ready.
+  End on_end(Way way, const CloseReason& reason, const ServerFacts& server);
+  const std::string& other_failure() const noexcept { return other_failure_; }
 
  private:
   Way first() const noexcept { return with_password_ ? Way::question : Way::meta; }
@@ -64,6 +72,7 @@ class Negotiation {
   Way next_;
   bool proven_ = false;
   bool other_failed_ = false;  // the previous way was not understood either
+  std::string other_failure_;
 };
 
 }  // namespace sheaf::protocol::memcached

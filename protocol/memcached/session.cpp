@@ -28,6 +28,8 @@ LifeOptions life_options(const SessionOptions& options) {
   life.handshake_limit = options.handshake_limit;
   if (!options.only_version) life.keep_alive = options.keep_alive;
   life.answer_limit = options.answer_limit;
+  life.over_tls = options.over_tls;
+  life.peer = "memcached";
   life.greeting = "the greeting";
   life.greeting_hint = ": it hangs, or speaks memcached's other protocol only";
   life.no_op = "a no-op";

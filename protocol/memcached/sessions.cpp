@@ -16,6 +16,7 @@ namespace {
 SessionOptions session_options(const ClusterConfig& config, SharedLoginSlot login) {
   SessionOptions options;
   options.login = std::move(login);
+  options.over_tls = config.tls;
   options.keep_alive = config.keep_alive;
   options.handshake_limit =
       std::max(config.connect_timeout, config.timeout);  // sockets are stricter

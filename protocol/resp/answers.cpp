@@ -44,6 +44,7 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
   if (reply.is_error()) {
     const ServerError error = ServerError::parse(reply.text());
     if (error.ends_connection()) return on_fatal(request, error, event);
+    if (error.kind == ErrorKind::read_only) identity_.on_read_only();
     if (request != nullptr && error.redirect && !concerns(*request, error.redirect->slot)) {
       return life_.broken("a redirect for a slot that was not requested: " +
                           printable(error.text, 200));
@@ -167,6 +168,7 @@ Step Answers::on_closing(Pending& request, const Value& reply) {
 Step Answers::on_own(Pending& request, const Value& value, std::string_view bytes, Event& event) {
   if (request.question == Question::many) return on_key(request, value, event);
   if (request.question == Question::tracking) return on_tracking(request, value);
+  if (request.question == Question::identity) return on_identity(request, value);
   Reply reply;
   if (request.question == Question::command) reply.value = bytes;
   if (value.is_error() && !(asks_ping(request.question) && is_pong(value))) {
@@ -186,6 +188,12 @@ Step Answers::on_login(Pending& request, const Value& reply) {
 
 Step Answers::on_tracking(Pending& request, const Value& value) {
   if (!tracking_.on_reply(value)) return broken_type();
+  queue_.finish(request);
+  return Step::again;
+}
+
+Step Answers::on_identity(Pending& request, const Value& value) {
+  if (!identity_.on_reply(value)) return broken_type();
   queue_.finish(request);
   return Step::again;
 }
@@ -289,6 +297,7 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::script:
     case Question::comparison:
     case Question::execute:
+    case Question::identity:
     case Question::login:
       break;  // others read them
   }
@@ -351,29 +360,12 @@ bool Answers::read_stats(const Value& value, Reply& reply) {
   return true;
 }
 
-// "Garnet 2.2.5"
 void Answers::name_version(Reply& reply) {
   if (!server_.version) {
     reply = refusal(Reason::other, "the server has not reported its version");
     return;
   }
-  switch (server_.software) {
-    case Software::unknown:
-      event_text_.clear();
-      break;
-    case Software::redis:
-      event_text_ = "Redis ";
-      break;
-    case Software::valkey:
-      event_text_ = "Valkey ";
-      break;
-    case Software::garnet:
-      event_text_ = "Garnet ";
-      break;
-  }
-  event_text_.append(std::to_string(server_.version->major)).append(1, '.');
-  event_text_.append(std::to_string(server_.version->minor)).append(1, '.');
-  event_text_.append(std::to_string(server_.version->patch));
+  event_text_ = server_.name();
   reply.value = event_text_;
 }
 

@@ -6,6 +6,7 @@
 // | reply                                   | then                                        |
 // |-----------------------------------------|---------------------------------------------|
 // | to AUTH                                 | renewal.h                                   |
+// | to HELLO, CLUSTER MYID; READONLY        | identity_watch.h                            |
 // | an error about the login, or after      | the connection ends; requests that it       |
 // | which the server closes                 | certainly refused end as refused            |
 // | a redirect for a slot that the request  | the protocol is broken: the connection ends |
@@ -39,6 +40,7 @@
 #include "protocol/resp/changes/request_queue.h"
 #include "protocol/resp/cluster/server_facts.h"
 #include "protocol/resp/greeting/session_options.h"
+#include "protocol/resp/identity_watch.h"
 #include "protocol/resp/renewal.h"
 #include "protocol/resp/tracking.h"
 #include "protocol/resp/wire/reply_tree.h"
@@ -50,14 +52,16 @@ class Answers {
  public:
   // All outlive this object.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
-          RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal) noexcept
+          RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal,
+          IdentityWatch& identity) noexcept
       : options_(options),
         server_(server),
         life_(life),
         queue_(queue),
         changes_(changes),
         tracking_(tracking),
-        renewal_(renewal) {}
+        renewal_(renewal),
+        identity_(identity) {}
 
   // Handles the next reply, given its bytes; not for pushes.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
@@ -76,6 +80,7 @@ class Answers {
   Step on_own(Pending& request, const Value& reply, std::string_view bytes, Event& event);
   Step on_login(Pending& request, const Value& reply);
   Step on_tracking(Pending& request, const Value& reply);
+  Step on_identity(Pending& request, const Value& reply);
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);
@@ -95,6 +100,7 @@ class Answers {
   Changes& changes_;
   Tracking& tracking_;
   Renewal& renewal_;
+  IdentityWatch& identity_;
   ValueVersion event_version_;
   std::string event_text_;  // texts of the last event that are not in the input
 };

@@ -41,6 +41,8 @@ LifeOptions life_options(const SessionOptions& options) {
   life.handshake_limit = options.handshake_limit;
   life.keep_alive = options.keep_alive;
   life.answer_limit = options.answer_limit;
+  life.over_tls = options.over_tls;
+  life.peer = "a server of the Redis protocol";
   life.greeting = "the greeting";
   life.greeting_hint = ": it hangs, or does not speak the Redis protocol";
   life.no_op = "a PING";
@@ -58,7 +60,18 @@ RespSession::RespSession(SessionOptions options)
       changes_(options_, handshake_.server(), requests(), life().output()),
       writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_),
       renewal_(handshake_.login(), requests(), life().output()),
-      answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_) {}
+      identity_(options_, handshake_.server(), requests(), life().output()),
+      answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_,
+               identity_) {}
+
+Peer RespSession::peer() const {
+  const ServerFacts& server = handshake_.server();
+  ServerRole role = ServerRole::unknown;
+  if (server.role) {
+    role = *server.role == Role::primary ? ServerRole::primary : ServerRole::replica;
+  }
+  return {server.name(), server.id, role};
+}
 
 // During the handshake the renewal waits until that is over. A connection cannot log out.
 bool RespSession::renew_login(Now) {
@@ -88,6 +101,10 @@ std::size_t RespSession::free_slots() const {
 Step RespSession::next_step(Event& event) {
   if (tracking_.next(event.notification)) {
     event.kind = Event::Kind::notification;
+    return Step::event;
+  }
+  if (identity_.take_change() && !options_.handshake.readonly) {
+    event.kind = Event::Kind::outdated;
     return Step::event;
   }
   if (Pending* const list = answers_.finished_list()) return answers_.end_list(*list, event);
@@ -124,6 +141,7 @@ Step RespSession::on_greeting(const Value& reply, Event& event) {
   if (!refused && !life().has_left(handshake_.due_frame())) {
     return life().broken("a reply to a request that has not been sent");
   }
+  life().prove();
   handshake_.on_reply(reply);
   if (handshake_.state() == Handshake::State::ready) {
     renewal_.renew();

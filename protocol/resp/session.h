@@ -12,6 +12,8 @@
 // | ready    | submit()                        | the request (request_writer.h)   | ready    |
 // | ready    | another login                   | AUTH (renewal.h)                 | ready    |
 // | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
+// | ready    | another server, or another role | event outdated                   | ready    |
+// |          | (identity_watch.h)              |                                  |          |
 // | ready    | a push about keys (tracking.h)  | events notification              | ready    |
 // | any      | any other push                  | it is dropped and counted        | the same |
 // | ready    | a reply above a limit, where    | it is skipped; then a reply      | ready    |
@@ -30,6 +32,7 @@
 
 #include "protocol/resp/answers.h"
 #include "protocol/resp/greeting/handshake.h"
+#include "protocol/resp/identity_watch.h"
 #include "protocol/resp/renewal.h"
 #include "protocol/resp/request_writer.h"
 #include "protocol/resp/tracking.h"
@@ -44,6 +47,7 @@ class RespSession final : public SessionBase<RequestQueue> {
 
   bool clean() const override { return ready() && requests().only_own(); }
   bool renew_login(Now now) override;
+  Peer peer() const override;
 
   const ServerFacts& server() const noexcept { return handshake_.server(); }
   // Capacity for elements of replies, for tests of bounds.
@@ -54,7 +58,8 @@ class RespSession final : public SessionBase<RequestQueue> {
     handshake_.begin();
     handshake_.write(commands_);
   }
-  std::expected<Ticket, LocalError> write(const Operation& operation, Now) override {
+  std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override {
+    identity_.before_request(now);
     return writer_.write(operation);
   }
   OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
@@ -74,6 +79,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   Tracking tracking_;
   RequestWriter writer_;
   Renewal renewal_;
+  IdentityWatch identity_;
   Answers answers_;
 };
 

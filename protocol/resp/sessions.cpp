@@ -12,6 +12,7 @@ namespace sheaf::protocol::resp {
 
 RespSessions::RespSessions(const ClusterConfig& config) {
   options_.handshake.login = login();
+  options_.over_tls = config.tls;
   options_.keep_alive = config.keep_alive;
   options_.handshake_limit =
       std::max(config.connect_timeout, config.timeout);  // sockets are stricter

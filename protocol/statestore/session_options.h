@@ -20,6 +20,8 @@ struct StoreSessionOptions {
   std::chrono::milliseconds keep_alive{10'000};      // longest silence before a PINGREQ
   std::chrono::milliseconds answer_limit{5'000};     // for its answer
   std::chrono::milliseconds handshake_limit{5'000};  // from start() to ready
+  bool over_tls = false;
+  bool asks_store = true;  // a connection is ready once a store has answered over it
   std::uint64_t value_limit = 16u << 20;
   std::uint32_t max_in_flight = 512;  // 1 .. 65,534
   // This many PUBACKs may wait, for at most 20 ms, to be sent along with the next request: that

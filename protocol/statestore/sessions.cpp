@@ -16,6 +16,7 @@ std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
   StoreSessionOptions options;
   options.client_id = client_id_ + "-" + std::to_string(made_++);
   options.login = login();
+  options.over_tls = config_.tls;
   options.keep_alive = config_.keep_alive;
   options.handshake_limit =
       std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter

@@ -72,7 +72,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
          now);
   }
   void fail(DialFailure why, Now now) {
-    why.no_tls = true;
+    why.not_understood = true;
     const std::string& fault = ways_.files.fault();
     if (!fault.empty()) why.text += "; new files were not taken: " + fault;
     dial_sink_.on_dial_failed(std::move(why), now);

@@ -28,14 +28,13 @@ class MapOfScript final : public protocol::ServerMap {
   std::span<const std::string_view> question() const override {
     return {&script_.questions[refused_ % script_.questions.size()], 1};
   }
-  std::expected<void, std::string> on_reply(const protocol::Reply& reply,
-                                            const Source& from) override {
+  std::expected<void, Useless> on_reply(const protocol::Reply& reply, const Source& from) override {
     script_.asked.emplace_back(from.host);
     if (reply.status == protocol::Status::refused) {
       ++refused_;
-      return std::unexpected("refused: " + std::string(reply.text));
+      return std::unexpected(Useless{"refused: " + std::string(reply.text)});
     }
-    if (reply.value != "map") return std::unexpected("no map");
+    if (reply.value != "map") return std::unexpected(Useless{"no map"});
     known_ = true;
     return {};
   }

@@ -78,6 +78,7 @@ struct FakeSession final : protocol::Session {
   bool dirty = false;
   bool refuses = false;  // refuses every submit
   bool renews = true;    // continues with another login
+  std::string id;        // the server's, in its cluster
   unsigned renewals = 0;
   void become_ready() {
     ready_ = true;
@@ -105,6 +106,8 @@ struct FakeSession final : protocol::Session {
     reason_.permanent = permanent;
     closed_ = true;
   }
+  // The server is no longer what it was.
+  void outdate() { push(protocol::Event::Kind::outdated, {}); }
   // The server refuses the login, and another login is available by now.
   void end_for_another_login() {
     end(Reason::authentication, "WRONGPASS");
@@ -167,6 +170,7 @@ struct FakeSession final : protocol::Session {
   bool closed() const override { return closed_; }
   const protocol::CloseReason& close_reason() const override { return reason_; }
   const protocol::Counters& counters() const override { return counters_; }
+  protocol::Peer peer() const override { return {.id = id}; }
 
   struct Asked {
     std::string key;
@@ -227,7 +231,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
   void refuse() { fail({"connection refused"}); }
   // The dial reaches the peer, which ends the connection.
-  void cut_handshake() { fail({.text = "TLS: the server ended the connection", .no_tls = true}); }
+  void cut_handshake() {
+    fail({.text = "TLS: the server ended the connection", .not_understood = true});
+  }
   // Call after changing a session.
   void deliver(FakeSession& session) {
     pass(session.time);

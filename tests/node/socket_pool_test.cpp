@@ -151,6 +151,32 @@ TEST_F(SocketPoolTest, RetiredConnectionsFinishWhatIsOnThemAndClose) {
   EXPECT_TRUE(pool->has_lost(request("key", id)));
 }
 
+TEST_F(SocketPoolTest, ConnectionsToStrangersFinishAndAreReplaced) {
+  ready(2);
+  network.session(0).id = "ours";
+  network.session(1).id = "foreign";
+  Request& busy = request();
+  submit(*pool->least_loaded(), busy);
+  ClientSocket* const used = busy.socket;
+  protocol::KnownServers known;
+  pool->leave_strangers(known, loop.now());
+  EXPECT_FALSE(used->retired) << "nothing is known";
+  known.assign({"ours", "other"});
+  pool->leave_strangers(known, loop.now());
+  loop.settle();
+  EXPECT_EQ(network.sessions(), 1u) << "the foreign one has closed";
+  EXPECT_EQ(network.session(0).id, "ours");
+  EXPECT_EQ(network.useless, 1u) << "other addresses of the name are tried first";
+  known.assign({"new"});
+  pool->leave_strangers(known, loop.now());
+  loop.settle();
+  ASSERT_EQ(network.sessions(), 1u) << "it is owed a reply";
+  EXPECT_TRUE(used->retired);
+  network.session(0).answer();
+  network.deliver(network.session(0));
+  EXPECT_EQ(network.sessions(), 0u);
+}
+
 TEST_F(SocketPoolTest, WhatCannotGoOnWithAnotherLoginIsReplacedAndFinishesFirst) {
   ready(2);
   network.session(0).renews = network.session(1).renews = false;

@@ -252,8 +252,10 @@ TEST_F(SessionBaseTest, TheEndOfTheStreamIsNamedByWhenItCame) {
     early.start(now());
     early.on_eof(now());
     EXPECT_EQ(early.close_reason().reason, Reason::connect_failed);
-    EXPECT_EQ(early.close_reason().text,
-              "the server ended the connection before it answered HELLO");
+    EXPECT_EQ(
+        early.close_reason().text,
+        "the server ended the connection before it answered HELLO: it may expect TLS, or speak "
+        "another protocol");
   }
   become_ready();
   session.on_eof(now());

@@ -56,6 +56,7 @@ enum class Question : std::uint8_t {
   unwatch,         // UNWATCH: OK
   tracking,        // CLIENT TRACKING: OK
   watch,           // EXISTS: 1, or 0
+  identity,        // HELLO: a map, or an array of pairs; CLUSTER MYID: a text
   login            // AUTH: OK
 };
 

@@ -28,6 +28,9 @@ void call_by_name(TopologyView& view) {
   }
 }
 
+// In a view without IDs, servers are called by their addresses.
+bool is_address(std::string_view id) noexcept { return id.find(':') != id.npos; }
+
 bool has_address(const TopologyNode& node) noexcept { return node.port != 0 && !node.host.empty(); }
 
 }  // namespace
@@ -90,13 +93,17 @@ void ClusterMap::next_form() noexcept {
   }
 }
 
-std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& reply,
-                                                      const Source& from) {
+std::expected<void, ServerMap::Useless> ClusterMap::on_reply(const protocol::Reply& reply,
+                                                             const Source& from) {
   if (reply.status == Status::refused) return on_refusal(reply);
   ParsedView view = parse(reply.value, from);
   if (!view) {
     next_form();
-    return std::unexpected(std::move(view.error()));
+    return std::unexpected(Useless{std::move(view.error())});
+  }
+  if (is_foreign(*view)) {
+    return std::unexpected(Useless{
+        "the server belongs to another cluster: it names none of the servers that are known"});
   }
   if (rules_.hosts == HostKind::names) call_by_name(*view);
   note_importers(*view);
@@ -104,26 +111,58 @@ std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& rep
   slots_ = SlotMap::merge({&*view, 1}, known_ ? slots_ : SlotMap());
   write_down();
   known_ = known_ || !servers_.empty();
+  if (known_) note_ids();
   // The servers that it names may know more: they are others().
-  if (!known_) return std::unexpected("the server knows no owner of any slot");
+  if (!known_) return std::unexpected(Useless{"the server knows no owner of any slot"});
   return {};
 }
 
-std::expected<void, std::string> ClusterMap::on_refusal(const protocol::Reply& reply) {
-  if (ServerError::parse(reply.text).kind == ErrorKind::cluster_disabled) {
+// Whoever sends it, and whatever its epochs.
+bool ClusterMap::is_foreign(const TopologyView& view) const noexcept {
+  if (known_servers_->empty()) return false;
+  return std::ranges::none_of(view.nodes, [&](const TopologyNode& node) {
+    return is_address(node.id) || known_servers_->has(node.id);
+  });
+}
+
+// Nodes that only a MOVED has named have no ID.
+void ClusterMap::note_ids() {
+  std::vector<std::string> ids;
+  for (const TopologyNode& node : slots_.nodes()) {
+    if (is_address(node.id)) return;
+    if (!node.id.empty()) ids.push_back(node.id);
+  }
+  known_servers_->assign(std::move(ids));
+}
+
+// What a server outside of clusters refuses, it always will; a proxy for a fleet may know no CLUSTER
+// at all.
+std::expected<void, ServerMap::Useless> ClusterMap::on_refusal(const protocol::Reply& reply) {
+  const ServerError error = ServerError::parse(reply.text);
+  if (error.kind == ErrorKind::cluster_disabled) {
     if (!sole_seed_) {
-      return std::unexpected("the server is not in cluster mode; routing=ring is for such servers");
+      return std::unexpected(
+          Useless{"the server is not in cluster mode; routing=ring is for such servers", true});
     }
     // It was part of a cluster before: other servers may know more.
-    if (known_ && !slots_.nodes().empty()) return std::unexpected("the server left cluster mode");
+    if (known_ && !slots_.nodes().empty()) {
+      return std::unexpected(Useless{"the server left cluster mode"});
+    }
     known_ = true;
     servers_ = {*sole_seed_};
     std::ranges::fill(owners_, 0);
     return {};
   }
   const std::string asked(question()[1]);
-  if (!reply.redirect) next_form();
-  return std::unexpected("the server refused CLUSTER " + asked + ": " + printable(reply.text, 200));
+  Useless useless{"the server refused CLUSTER " + asked + ": " + printable(reply.text, 200)};
+  if (!reply.redirect) {
+    next_form();
+    useless.lasting = true;
+    if (error.execution() == Execution::refused && error.kind != ErrorKind::no_perm) {
+      useless.text.append("; routing=ring is for servers and proxies without CLUSTER");
+    }
+  }
+  return std::unexpected(std::move(useless));
 }
 
 ParsedView ClusterMap::parse(std::string_view bytes, const Source& from) const {

@@ -45,9 +45,9 @@ class ClusterMap final : public ServerMap {
   explicit ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules = {});
 
   std::span<const std::string_view> question() const override;
-  std::expected<void, std::string> on_reply(const protocol::Reply& reply,
-                                            const Source& from) override;
+  std::expected<void, Useless> on_reply(const protocol::Reply& reply, const Source& from) override;
   bool known() const override { return known_; }
+  std::shared_ptr<const KnownServers> known_servers() const override { return known_servers_; }
   std::vector<NodeConfig> servers() const override { return servers_; }
   std::vector<std::uint16_t> owners() const override { return owners_; }
   std::vector<NodeConfig> others() const override { return others_; }
@@ -63,9 +63,11 @@ class ClusterMap final : public ServerMap {
  private:
   enum class Form : std::uint8_t { nodes, shards, slots };
 
-  std::expected<void, std::string> on_refusal(const protocol::Reply& reply);
+  std::expected<void, Useless> on_refusal(const protocol::Reply& reply);
   ParsedView parse(std::string_view bytes, const Source& from) const;
   void next_form() noexcept;
+  bool is_foreign(const TopologyView& view) const noexcept;
+  void note_ids();
   void write_down();
   void note_importers(const TopologyView& view);
 
@@ -74,6 +76,7 @@ class ClusterMap final : public ServerMap {
   Form form_ = Form::nodes;
   bool known_ = false;
   SlotMap slots_;
+  const std::shared_ptr<KnownServers> known_servers_ = std::make_shared<KnownServers>();
   std::vector<NodeConfig> servers_;
   std::vector<NodeConfig> others_;
   std::vector<Replica> replicas_;

@@ -20,6 +20,28 @@ std::optional<Role> role_of(std::string_view text) noexcept {
 
 }  // namespace
 
+std::string ServerFacts::name() const {
+  std::string text;
+  if (!version) return text;
+  switch (software) {
+    case Software::unknown:
+      break;
+    case Software::redis:
+      text = "Redis ";
+      break;
+    case Software::valkey:
+      text = "Valkey ";
+      break;
+    case Software::garnet:
+      text = "Garnet ";
+      break;
+  }
+  text.append(std::to_string(version->major)).append(1, '.');
+  text.append(std::to_string(version->minor)).append(1, '.');
+  text.append(std::to_string(version->patch));
+  return text;
+}
+
 ServerFacts ServerFacts::of_hello(const Value& reply) {
   ServerFacts facts;
   const std::string_view server = text_at(reply, "server");

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "protocol/resp/cluster/topology_view.h"
 #include "protocol/resp/wire/reply_tree.h"
@@ -24,12 +25,16 @@ struct ServerFacts {
   std::optional<Role> role{};
   bool cluster = false;
   std::uint8_t protocol = 2;  // current version of RESP
+  std::string id{};           // in its cluster; empty if unknown
 
   bool is(Software which) const noexcept { return software == which; }
   bool at_least(Software which, const ServerVersion& wanted) const noexcept {
     return is(which) && version.value_or(ServerVersion{}) >= wanted;
   }
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
+
+  // "Garnet 2.2.5"; empty without a version.
+  std::string name() const;
 
   // Reads a map or an array of pairs; missing or malformed facts stay unknown.
   static ServerFacts of_hello(const Value& reply);

@@ -11,6 +11,8 @@
 namespace sheaf::protocol::resp {
 namespace {
 
+constexpr std::size_t longest_id = 64;  // in an error
+
 Reason reason_of(const ServerError& error) noexcept {
   switch (error.kind) {
     case ErrorKind::wrong_arguments:  // from AUTH with a user, on a server before ACLs
@@ -81,9 +83,10 @@ void Handshake::write(CommandWriter& writer) {
     case State::last:
       writer.write({"CLIENT", "SETINFO", "LIB-NAME", "sheaf"});
       writer.write({"CLIENT", "SETINFO", "LIB-VER", SHEAF_VERSION});
+      if (server_.cluster) writer.write({"CLUSTER", "MYID"});
       if (options_.readonly) writer.write({"READONLY"});
       last_frame_ = writer.write({"PING"});
-      owed_ = options_.readonly ? 4 : 3;
+      owed_ = 3u + (server_.cluster ? 1 : 0) + (options_.readonly ? 1 : 0);
       break;
     case State::ready:
     case State::failed:
@@ -135,8 +138,11 @@ void Handshake::on_info(const Value& reply) {
 }
 
 Handshake::Question Handshake::question() const noexcept {
-  if (owed_ == 1) return Question::ping;
-  return owed_ == 2 && options_.readonly ? Question::readonly : Question::set_info;
+  std::uint32_t left = owed_;
+  if (--left == 0) return Question::ping;
+  if (options_.readonly && --left == 0) return Question::readonly;
+  if (server_.cluster && --left == 0) return Question::my_id;
+  return Question::set_info;
 }
 
 void Handshake::on_last(const Value& reply) {
@@ -146,14 +152,28 @@ void Handshake::on_last(const Value& reply) {
     case Question::set_info:
       if (turned_away || (!is_error && !reply.is(Type::status))) fail("CLIENT SETINFO", reply);
       break;
+    case Question::my_id:
+      if (turned_away || (!is_error && !reply.is_text())) return fail("CLUSTER MYID", reply);
+      if (!is_error) server_.id = reply.text();
+      break;
     case Question::readonly:
       if (!reply.is_status("OK") && !means_no_cluster(reply)) fail("READONLY", reply);
       break;
     case Question::ping:
       if (turned_away || (!is_error && !reply.is_status("PONG"))) return fail("PING", reply);
-      enter(State::ready);
+      on_pong();
       break;
   }
+}
+
+void Handshake::on_pong() {
+  if (options_.known == nullptr || !options_.known->is_stranger(server_.id)) {
+    return enter(State::ready);
+  }
+  state_ = State::failed;
+  failure_ = {Reason::foreign_server, "another server has the address: its ID " +
+                                          printable(server_.id, longest_id) +
+                                          " is not one of the cluster's"};
 }
 
 void Handshake::fail(std::string_view command, const Value& reply) {

@@ -11,8 +11,10 @@
 // |          |                               | an error: RESP2                       | asking   |
 // | asking   | INFO server, INFO replication | texts, or errors: facts stay unknown  | last     |
 // | last     | CLIENT SETINFO name, version  | any: older servers do not know it     |          |
+// |          | CLUSTER MYID, in a cluster    | its ID, or an error: stays unknown    |          |
 // |          | READONLY, if requested        | OK, or no cluster; else failed        |          |
 // |          | PING                          | PONG, or an error                     | ready    |
+// |          |                               | the same, from a stranger             | failed   |
 // | not      |                               | an error that turns the client away:  | failed   |
 // | login    |                               | about the login, no data, the end     |          |
 //
@@ -22,6 +24,8 @@
 //
 // Without a login the connection begins with greeting. AUTH is sent alone, so that nothing runs
 // under another user: a failed AUTH leaves the connection with its previous rights, or logs it out.
+// A stranger (known_servers.h) has the address of a server of the cluster, but is not one.
+//
 // HELLO proves no login, because Garnet answers it before one; PING does, and also shows that the
 // server is not loading its data.
 //
@@ -31,8 +35,10 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
+#include "protocol/known_servers.h"
 #include "protocol/login.h"
 #include "protocol/resp/cluster/server_facts.h"
 #include "protocol/resp/wire/command_writer.h"
@@ -42,8 +48,9 @@
 namespace sheaf::protocol::resp {
 
 struct HandshakeOptions {
-  SharedLoginSlot login{};  // with a password but no user: the default user
-  bool readonly = false;    // reads on a replica, without redirects
+  SharedLoginSlot login{};                      // with a password but no user: the default user
+  bool readonly = false;                        // reads on a replica, without redirects
+  std::shared_ptr<const KnownServers> known{};  // null: nobody is a stranger
 };
 
 // Writes AUTH with this login. If it throws std::bad_alloc, nothing has changed.
@@ -80,7 +87,7 @@ class Handshake {
   const CloseReason& failure() const noexcept { return failure_; }
 
  private:
-  enum class Question : std::uint8_t { set_info, readonly, ping };
+  enum class Question : std::uint8_t { set_info, my_id, readonly, ping };
 
   void enter(State state) noexcept;
   void on_login(const Value& reply);
@@ -88,6 +95,7 @@ class Handshake {
   void on_info(const Value& reply);
   void on_last(const Value& reply);
   Question question() const noexcept;
+  void on_pong();
   void fail(std::string_view command, const Value& reply);
 
   const HandshakeOptions& options_;

@@ -206,6 +206,7 @@ void run(std::string_view bytes) {
   StoreSessionOptions options;
   options.client_id = client_id;
   options.seed = {1, 2, 3, 4, 5, 6, 7, 8};
+  options.asks_store = false;  // one more answer before everything else
   options.value_limit = 20'000;
   options.max_in_flight = 20;
   play_twice([&](std::size_t piece) {

@@ -9,8 +9,8 @@
 
 #include <sheaf/client.h>
 
-#include "tests/live/tls/half_closing_relay.h"
 #include "tests/live/tls/real_servers.h"
+#include "tests/support/relay.h"
 
 namespace sheaf::test {
 namespace {
@@ -25,7 +25,7 @@ class HalfClosed : public testing::TestWithParam<RealKind> {
   }
   const Credentials& all = Credentials::shared();
   const RealServer server = GetParam().start({.paths = &all.server()});
-  HalfClosingRelay relay{server.port};
+  Relay relay{server.port};
 };
 
 INSTANTIATE_TEST_SUITE_P(All, HalfClosed, testing::ValuesIn(real_kinds()),

@@ -161,7 +161,7 @@ TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
       {"ERROR Too many open connections\r\n", Dialect::unknown,
        "the server has too many open connections"},
       {"HTTP/1.1 400 Bad Request\r\n", Dialect::unknown,
-       "the server broke the protocol: the packet does not begin with its magic byte"},
+       "the server does not answer as memcached: it looks like an HTTP server"},
   };
   for (const Case& item : cases) {
     SessionOptions options = with_credentials();

@@ -11,15 +11,34 @@ CloseReason ended(Reason reason = Reason::connect_failed, bool permanent = false
 ServerFacts silent() { return {}; }
 ServerFacts of_version(ServerVersion version) { return {version, Dialect::this_one}; }
 
+using End = Negotiation::End;
+
 TEST(Negotiation, WithoutAPasswordBothWaysAreTriedAndThenItIsTheServersFault) {
   Negotiation negotiation(false);
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(negotiation.next(), Way::meta);
     EXPECT_FALSE(negotiation.proven());
-    EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent()));
+    EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way);
     EXPECT_EQ(negotiation.next(), Way::binary);
-    EXPECT_FALSE(negotiation.on_end(Way::binary, ended(), silent()));
+    EXPECT_EQ(negotiation.on_end(Way::binary, ended(), silent()), End::no_way);
   }
+}
+
+TEST(Negotiation, WhatWasSaidToTheOtherWayIsKept) {
+  Negotiation negotiation(false);
+  CloseReason in_text = ended();
+  in_text.text = "ERROR";
+  EXPECT_EQ(negotiation.on_end(Way::meta, in_text, silent()), End::another_way);
+  EXPECT_EQ(negotiation.on_end(Way::binary, ended(), silent()), End::no_way);
+  EXPECT_EQ(negotiation.other_failure(), "ERROR");
+}
+
+TEST(Negotiation, AServerOfAnotherKindIsNotAskedInAnotherWay) {
+  Negotiation negotiation(false);
+  CloseReason http = ended(Reason::protocol_error);
+  http.other_kind = true;
+  EXPECT_EQ(negotiation.on_end(Way::meta, http, silent()), End::meant);
+  EXPECT_EQ(negotiation.next(), Way::meta);
 }
 
 TEST(Negotiation, AProvenWayIsKeptAndLeftWithoutBlameWhenTheServerIsReplaced) {
@@ -28,11 +47,12 @@ TEST(Negotiation, AProvenWayIsKeptAndLeftWithoutBlameWhenTheServerIsReplaced) {
   negotiation.on_ready(Way::binary);
   EXPECT_EQ(negotiation.next(), Way::binary);
   EXPECT_TRUE(negotiation.proven());
-  EXPECT_TRUE(negotiation.on_end(Way::binary, ended(), silent()));
+  EXPECT_EQ(negotiation.on_end(Way::binary, ended(), silent()), End::another_way);
   EXPECT_EQ(negotiation.next(), Way::meta);
   EXPECT_FALSE(negotiation.proven());
-  EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent())) << "the other has not failed since";
-  EXPECT_FALSE(negotiation.on_end(Way::binary, ended(), silent()));
+  EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way)
+      << "the other has not failed since";
+  EXPECT_EQ(negotiation.on_end(Way::binary, ended(), silent()), End::no_way);
 }
 
 TEST(Negotiation, WhoeverHasUnderstoodUsIsToBlame) {
@@ -40,10 +60,11 @@ TEST(Negotiation, WhoeverHasUnderstoodUsIsToBlame) {
   for (const Way way : {Way::meta, Way::binary}) {
     Negotiation negotiation(false);
     if (way == Way::binary) negotiation.on_end(Way::meta, ended(), silent());
-    EXPECT_FALSE(negotiation.on_end(way, refused, silent()));
-    EXPECT_FALSE(negotiation.on_end(way, ended(), of_version(meta_since)));
-    EXPECT_FALSE(negotiation.on_end(way, ended(Reason::closed), silent())) << "our own wish";
-    EXPECT_FALSE(negotiation.on_end(way, ended(Reason::timed_out), silent()));
+    EXPECT_EQ(negotiation.on_end(way, refused, silent()), End::meant);
+    EXPECT_EQ(negotiation.on_end(way, ended(), of_version(meta_since)), End::meant);
+    EXPECT_EQ(negotiation.on_end(way, ended(Reason::closed), silent()), End::meant)
+        << "our own wish";
+    EXPECT_EQ(negotiation.on_end(way, ended(Reason::timed_out), silent()), End::meant);
     EXPECT_EQ(negotiation.next(), way);
   }
 }
@@ -52,16 +73,17 @@ TEST(Negotiation, AServerThatIsTooOldForMetaIsAskedInBinary) {
   const ServerVersion old{1, 6, 9};
   ASSERT_LT(old, meta_since);
   Negotiation negotiation(false);
-  EXPECT_TRUE(negotiation.on_end(Way::meta, ended(Reason::connect_failed, true), of_version(old)));
+  EXPECT_EQ(negotiation.on_end(Way::meta, ended(Reason::connect_failed, true), of_version(old)),
+            End::another_way);
   EXPECT_EQ(negotiation.next(), Way::binary);
-  EXPECT_FALSE(negotiation.on_end(Way::binary, ended(), of_version(old)));
+  EXPECT_EQ(negotiation.on_end(Way::binary, ended(), of_version(old)), End::meant);
   EXPECT_EQ(negotiation.next(), Way::binary) << "binary is as old as the server";
 }
 
 TEST(Negotiation, WithAPasswordAQuestionComesFirst) {
   Negotiation negotiation(true);
   EXPECT_EQ(negotiation.next(), Way::question);
-  EXPECT_FALSE(negotiation.on_end(Way::question, ended(), silent())) << "no answer";
+  EXPECT_EQ(negotiation.on_end(Way::question, ended(), silent()), End::meant) << "no answer";
   EXPECT_EQ(negotiation.next(), Way::question);
   for (const Dialect text : {Dialect::text, Dialect::text_and_log_in}) {
     Negotiation other(true);
@@ -71,7 +93,7 @@ TEST(Negotiation, WithAPasswordAQuestionComesFirst) {
   negotiation.on_answer(Dialect::this_one);
   EXPECT_EQ(negotiation.next(), Way::binary);
   negotiation.on_ready(Way::binary);
-  EXPECT_TRUE(negotiation.on_end(Way::binary, ended(), silent()));
+  EXPECT_EQ(negotiation.on_end(Way::binary, ended(), silent()), End::another_way);
   EXPECT_EQ(negotiation.next(), Way::question) << "no password before it is asked again";
 }
 
@@ -79,19 +101,20 @@ TEST(Negotiation, AServerThatIsNeverAsItAnsweredIsToBlameTheSecondTime) {
   Negotiation negotiation(true);
   for (int round = 0; round < 3; ++round) {
     negotiation.on_answer(Dialect::text);
-    EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent()));
+    EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way);
     negotiation.on_answer(Dialect::text);
-    EXPECT_FALSE(negotiation.on_end(Way::meta, ended(), silent()));
+    EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::no_way);
   }
 }
 
 TEST(Negotiation, ConnectionsThatWereBegunTogetherChangeTheWayOnce) {
   Negotiation negotiation(false);
-  EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent()));
-  EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent())) << "begun before binary was next";
+  EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way);
+  EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way)
+      << "begun before binary was next";
   EXPECT_EQ(negotiation.next(), Way::binary);
   negotiation.on_ready(Way::binary);
-  EXPECT_TRUE(negotiation.on_end(Way::meta, ended(), silent()));
+  EXPECT_EQ(negotiation.on_end(Way::meta, ended(), silent()), End::another_way);
   EXPECT_TRUE(negotiation.proven());
 }
 

@@ -59,6 +59,7 @@ class ChangeServer {
   std::string execute(const OwnedWords& words) {
     const std::string& name = words[0];
     if (name == "HELLO") return hello_of(kind_);
+    if (name == "CLUSTER") return bulk(server_id);
     if (name == "PING") return "+PONG\r\n";
     if (name == "CLIENT") return "+OK\r\n";
     if (name == "EXEC") return end_transaction();

@@ -30,7 +30,7 @@ class RespClusterMap : public testing::Test {
   // Returns the fault in the answer; empty if there is none.
   static std::string give(ClusterMap& map, const protocol::Reply& reply, std::uint64_t asked = 1) {
     const auto taken = map.on_reply(reply, {.host = "127.0.0.1", .asked = asked});
-    return taken ? "" : taken.error();
+    return taken ? "" : taken.error().text;
   }
   static std::string asks(const ClusterMap& map) { return std::string(map.question()[1]); }
   static std::string owner(const ClusterMap& map, std::uint16_t slot) {
@@ -332,6 +332,58 @@ TEST_F(RespClusterMap, AServerThatStandsAloneIsAPrimary) {
   ClusterMap map(std::vector<NodeConfig>{{"a", 1}});
   ASSERT_EQ(give(map, refused("ERR This instance has cluster support disabled")), "");
   EXPECT_EQ(listed(map), (std::vector<std::string>{"a:1 epoch 0"}));
+}
+
+// The nodes of a cluster in the form of CLUSTER NODES: each ID is a digit, repeated.
+std::string nodes_reply(const std::string& ids, std::string_view epoch, std::string_view host) {
+  std::string text;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    text += std::string(40, ids[i]) + " " + std::string(host) + ":" + std::to_string(7000 + i) +
+            "@17000 " + (i == 0 ? "myself,master" : "master") + " - 0 0 " + std::string(epoch) +
+            " connected" + (i == 0 ? " 0-16383" : "") + "\n";
+  }
+  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
+TEST_F(RespClusterMap, AViewThatSharesNoServerIsNeverMergedWhateverItsEpoch) {
+  ClusterMap map(three);
+  EXPECT_EQ(give(map, done(nodes_reply("123", "5", "10.0.0.1"))), "");
+  EXPECT_TRUE(map.known_servers()->is_stranger(std::string(40, '7')));
+  EXPECT_FALSE(map.known_servers()->is_stranger(std::string(40, '3')));
+  EXPECT_NE(give(map, done(nodes_reply("789", "50", "10.0.0.2")), 2).find("another cluster"),
+            std::string::npos);
+  EXPECT_EQ(owner(map, 0), "10.0.0.1:7000");
+  EXPECT_TRUE(map.known_servers()->is_stranger(std::string(40, '7')));
+  // One that a known server names is no stranger.
+  EXPECT_EQ(give(map, done(nodes_reply("127", "6", "10.0.0.1")), 3), "");
+  EXPECT_FALSE(map.known_servers()->is_stranger(std::string(40, '7')));
+  EXPECT_TRUE(map.known_servers()->is_stranger(std::string(40, '3'))) << "it has left";
+}
+
+TEST_F(RespClusterMap, BeforeTheFirstMapAndWithoutIdsNobodyIsAStranger) {
+  ClusterMap map(three);
+  give(map, done(nodes_reply("", "0", "10.0.0.1")));
+  EXPECT_FALSE(map.known_servers()->is_stranger("any"));
+  const std::string slots = "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$8\r\n10.0.0.1\r\n:7000\r\n";
+  ClusterMap old(three);
+  give(old, refused("ERR unknown subcommand"));
+  give(old, refused("ERR unknown subcommand"));
+  ASSERT_EQ(give(old, done(slots)), "");
+  EXPECT_FALSE(old.known_servers()->is_stranger("any"));
+  EXPECT_EQ(give(old, done(slots), 2), "");
+}
+
+TEST_F(RespClusterMap, WhatAServerWithoutClusterSaysIsLastingAndSaysWhatHelps) {
+  ClusterMap map(std::vector<NodeConfig>{{"a", 1}});
+  const auto said = map.on_reply(refused("ERR unknown command 'CLUSTER'"), {.host = "a"});
+  ASSERT_FALSE(said);
+  EXPECT_TRUE(said.error().lasting);
+  EXPECT_EQ(said.error().text,
+            "the server refused CLUSTER NODES: ERR unknown command 'CLUSTER'; routing=ring is for "
+            "servers and proxies without CLUSTER");
+  protocol::Reply loading = refused("LOADING Redis is loading the dataset in memory");
+  loading.redirect = protocol::Redirect{.kind = protocol::Redirect::Kind::later};
+  EXPECT_FALSE(map.on_reply(loading, {.host = "a"}).error().lasting);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,8 +77,8 @@ TEST(RespHandshake, WithGarnet) {
   EXPECT_EQ(talk.answer(live::garnet_hello_resp3), State::last);
   const std::string last = talk.sent();
   EXPECT_TRUE(last.starts_with("CLIENT_SETINFO_LIB-NAME_sheaf CLIENT_SETINFO_LIB-VER_")) << last;
-  EXPECT_TRUE(last.ends_with(" PING")) << last;
-  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n+PONG\r\n"), State::ready);
+  EXPECT_TRUE(last.ends_with(" CLUSTER_MYID PING")) << last;
+  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n$3\r\nabc\r\n+PONG\r\n"), State::ready);
   EXPECT_EQ(talk.sent(), "");
   EXPECT_EQ(talk.handshake().owed(), 0u);
   const ServerFacts& server = talk.handshake().server();
@@ -85,6 +86,7 @@ TEST(RespHandshake, WithGarnet) {
   EXPECT_EQ(server.version, (ServerVersion{2, 2, 8}));
   EXPECT_EQ(server.role, Role::primary);
   EXPECT_TRUE(server.cluster);
+  EXPECT_EQ(server.id, "abc");
   EXPECT_EQ(server.protocol, 3);
 }
 
@@ -168,8 +170,9 @@ TEST(RespHandshake, FallsBackToTheOldProtocol) {
     EXPECT_EQ(talk.answer("$25\r\n# Replication\r\nrole:slave\r\n"), State::last);
     talk.sent();
     EXPECT_EQ(talk.answer(old_setinfo), State::last);
-    EXPECT_EQ(talk.answer("+PONG\r\n"), State::ready);
-    const ServerFacts expected{Software::redis, ServerVersion{5, 0, 7}, Role::replica, true, 2};
+    EXPECT_EQ(talk.answer("$3\r\nabc\r\n+PONG\r\n"), State::ready);
+    const ServerFacts expected{
+        Software::redis, ServerVersion{5, 0, 7}, Role::replica, true, 2, "abc"};
     EXPECT_EQ(talk.handshake().server(), expected);
   }
 }
@@ -190,8 +193,8 @@ TEST(RespHandshake, ReadonlyIsPartOfIt) {
   Talk talk({.readonly = true});
   talk.sent();
   talk.answer(live::garnet_hello_resp3);
-  EXPECT_TRUE(talk.sent().ends_with(" READONLY PING"));
-  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n+OK\r\n+PONG\r\n"), State::ready);
+  EXPECT_TRUE(talk.sent().ends_with(" CLUSTER_MYID READONLY PING"));
+  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n$3\r\nabc\r\n+OK\r\n+PONG\r\n"), State::ready);
 
   Talk alone({.readonly = true});
   alone.sent();
@@ -209,6 +212,46 @@ TEST(RespHandshake, ReadonlyIsPartOfIt) {
   refused.answer(old_setinfo);
   EXPECT_EQ(refused.answer("-NOPERM no\r\n"), State::failed);
   EXPECT_EQ(refused.failure().reason, Reason::not_authorized);
+}
+
+TEST(RespHandshake, AServerThatHidesItsIdIsNoStranger) {
+  const auto known = std::make_shared<KnownServers>();
+  known->assign({"known"});
+  Talk talk({.known = known});
+  talk.sent();
+  talk.answer(live::garnet_hello_resp3);
+  talk.sent();
+  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n-NOPERM no\r\n+PONG\r\n"), State::ready);
+  EXPECT_EQ(talk.handshake().server().id, "");
+}
+
+// An address may pass to a server of another cluster, as that of a pod that has ended.
+TEST(RespHandshake, AServerOfAnotherClusterIsRefused) {
+  const auto known = std::make_shared<KnownServers>();
+  const auto greet = [&](bool readonly) {
+    Talk talk({.readonly = readonly, .known = known});
+    talk.sent();
+    talk.answer(live::garnet_hello_resp3);
+    talk.sent();
+    talk.answer("+OK\r\n+OK\r\n$5\r\nother\r\n");
+    if (readonly) talk.answer("+OK\r\n");
+    const State state = talk.answer("+PONG\r\n");
+    if (state == State::failed) {
+      EXPECT_EQ(talk.failure().reason, Reason::foreign_server);
+      EXPECT_FALSE(talk.failure().permanent) << "the address may pass back at any time";
+      EXPECT_EQ(talk.failure().text,
+                "another server has the address: its ID other is not one of the cluster's");
+    }
+    return state;
+  };
+  for (const bool readonly : {false, true}) {
+    known->assign({});
+    EXPECT_EQ(greet(readonly), State::ready) << "nothing is known yet";
+    known->assign({"b", "a"});
+    EXPECT_EQ(greet(readonly), State::failed);
+    known->assign({"a", "other"});
+    EXPECT_EQ(greet(readonly), State::ready) << "a known server named it";
+  }
 }
 
 // What a server answers in each step of a handshake without a login, up to the step of an error.

@@ -25,10 +25,11 @@ TEST(RespGreeting, TakesAsManyRoundTripsAsItHasSteps) {
   wire.feed(live::garnet_hello_resp3);
   const std::string last = wire.sent();
   EXPECT_TRUE(last.starts_with("CLIENT SETINFO LIB-NAME sheaf; CLIENT SETINFO LIB-VER ")) << last;
-  EXPECT_TRUE(last.ends_with("; PING")) << last;
+  EXPECT_TRUE(last.ends_with("; CLUSTER MYID; PING")) << last;
   EXPECT_FALSE(wire.session.ready());
   EXPECT_EQ(wire.refusal(get("k")).reason, Reason::node_down);
-  wire.feed("-ERR unknown subcommand 'SETINFO'.\r\n-ERR unknown subcommand\r\n+PONG\r\n");
+  wire.feed("-ERR unknown subcommand 'SETINFO'.\r\n-ERR unknown subcommand\r\n" + bulk(server_id) +
+            "+PONG\r\n");
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
   EXPECT_TRUE(wire.events.empty());
   EXPECT_TRUE(wire.session.ready());

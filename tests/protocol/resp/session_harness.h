@@ -100,6 +100,7 @@ inline std::string redirect(std::string_view key, std::string_view word = "MOVED
 inline SessionOptions test_options() {
   SessionOptions options;
   options.value_limit = 2'000'000;
+  options.identity_interval = 24h;  // only tests of identity ask for it
   return options;
 }
 
@@ -206,6 +207,12 @@ inline std::string info_of(Server server) {
   if (server == Server::old_redis) return bulk("# Server\r\nredis_version:5.0.7\r\n");
   return "-NOPERM no\r\n";
 }
+constexpr std::string_view server_id = "6f1b0ea9f5b0ad1ea2a5a2fd7c7b9ac0d4bdf1ce";
+// The answers to the last commands of the greeting.
+inline std::string last_of(Server server) {
+  const std::string id = server == Server::garnet ? bulk(server_id) : std::string();
+  return "+OK\r\n+OK\r\n" + id + "+PONG\r\n";
+}
 inline bool speaks_resp3(Server server) { return server <= Server::valkey; }
 inline std::string null_of(Server server) { return speaks_resp3(server) ? "_\r\n" : "$-1\r\n"; }
 
@@ -223,7 +230,7 @@ struct ReadyWire : Wire {
       feed(info_of(server) + "-NOPERM no\r\n");
       take();
     }
-    feed("+OK\r\n+OK\r\n+PONG\r\n");
+    feed(last_of(server));
     next();
   }
 };

@@ -26,7 +26,7 @@ class RespRenewal : public testing::Test {
     wire->take();
     wire->feed(hello_of(server));
     wire->take();
-    wire->feed("+OK\r\n+OK\r\n+PONG\r\n");
+    wire->feed(last_of(server));
     EXPECT_EQ(wire->next().kind, Event::Kind::ready);
     return wire;
   }

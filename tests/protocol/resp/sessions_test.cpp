@@ -42,7 +42,7 @@ TEST(RespSessions, TakeWhatTheConfigurationSays) {
   EXPECT_EQ(commands_of(take_output(*session, now, 1'000)), "AUTH ann secret");
   EXPECT_EQ(exchange(*session, "+OK\r\n", now), "HELLO 3");
   exchange(*session, live::garnet_hello_resp3, now);
-  exchange(*session, "+OK\r\n+OK\r\n+PONG\r\n", now);
+  exchange(*session, last_of(Server::garnet), now);
   EXPECT_EQ(session->room(), 7u);
   EXPECT_EQ(session->poll_deadline(), now.mono + 3s);
   const std::string large(1'001, 'v');

@@ -1,7 +1,8 @@
 #pragma once
 
-// HalfClosingRelay: a relay between clients and a server of this machine that can close the half of
-// its connections that leads to the server, as something in between may. A server that speaks TLS
+// Relay: an address of this machine that leads to a server. New connections may lead to another
+// server from some time on, as after a failover that moves an address, while the old ones live on.
+// It can also close the half of its connections that leads to the server; a server that speaks TLS
 // then ends them by an alert.
 //
 // Thread rule: one thread at a time; it has one of its own.
@@ -12,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 #include <utility>
@@ -22,22 +24,24 @@
 
 namespace sheaf::test {
 
-class HalfClosingRelay {
+class Relay {
  public:
-  explicit HalfClosingRelay(std::uint16_t server) : server_(server) {
+  explicit Relay(std::uint16_t server) : server_(server) {
     EXPECT_EQ(::pipe2(wake_, O_CLOEXEC), 0);
     thread_ = std::thread([this] { serve(); });
   }
-  ~HalfClosingRelay() {
+  ~Relay() {
     command('e');
     thread_.join();
     for (const Pair& pair : pairs_) close(pair);
     for (const int fd : wake_) ::close(fd);
   }
-  HalfClosingRelay(const HalfClosingRelay&) = delete;
-  HalfClosingRelay& operator=(const HalfClosingRelay&) = delete;
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
 
   std::uint16_t port() const { return listener_.port(); }
+  // New connections lead to this server.
+  void lead_to(std::uint16_t server) { server_ = server; }
   // Nothing that clients send on the present connections arrives from now on.
   void close_half() { command('c'); }
 
@@ -92,7 +96,7 @@ class HalfClosingRelay {
     }
   }
 
-  const std::uint16_t server_;
+  std::atomic<std::uint16_t> server_;
   const Listener listener_;
   int wake_[2] = {-1, -1};
   std::vector<Pair> pairs_;  // of the thread
