@@ -86,6 +86,7 @@ void Handshake::begin() {
 // ---- CONNACK
 
 Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
+  life_.prove();
   const auto connack = mqtt5::Connack::parse(frame, packet);
   if (!connack) return broken(life_, connack.error());
   if (is_error(connack->code)) {
@@ -153,7 +154,7 @@ void Handshake::subscribe() {
 
 // ---- SUBACK
 
-Step Handshake::on_suback(const mqtt5::Frame& frame, std::string_view packet, Event& event) {
+Step Handshake::on_suback(const mqtt5::Frame& frame, std::string_view packet) {
   const auto suback = mqtt5::Suback::parse(frame, packet);
   if (!suback) return broken(life_, suback.error());
   if (suback->packet_id != subscribe_id || suback->codes.size() != 2) {
@@ -170,7 +171,8 @@ Step Handshake::on_suback(const mqtt5::Frame& frame, std::string_view packet, Ev
     return Step::again;
   }
   agreement_.notifications = !is_error(suback->code(1));
-  return life_.become_ready(event);
+  subscribed_ = true;
+  return Step::again;
 }
 
 }  // namespace sheaf::protocol::statestore

@@ -7,7 +7,7 @@
 // | greeting | begin()         | CONNECT                                     | greeting |
 // | greeting | CONNACK < 0x80  | SUBSCRIBE to replies and notifications      | accepted |
 // | greeting | CONNACK >= 0x80 |                                             | closed   |
-// | accepted | SUBACK < 0x80   | event ready                                 | ready    |
+// | accepted | SUBACK < 0x80   | a question to the store (session.h)         | accepted |
 // | accepted | SUBACK >= 0x80  | DISCONNECT                                  | closed   |
 //
 // The states are those of ConnectionLife. The second code of SUBACK may refuse the notifications:
@@ -43,7 +43,8 @@ class Handshake {
 
   void begin();
   Step on_connack(const mqtt5::Frame& frame, std::string_view packet);
-  Step on_suback(const mqtt5::Frame& frame, std::string_view packet, Event& event);
+  Step on_suback(const mqtt5::Frame& frame, std::string_view packet);
+  bool subscribed() const noexcept { return subscribed_; }
 
   const Agreement& agreement() const noexcept { return agreement_; }
 
@@ -57,6 +58,7 @@ class Handshake {
   Authentication& authentication_;
   ConnectionLife& life_;
   Agreement agreement_;
+  bool subscribed_ = false;
 };
 
 }  // namespace sheaf::protocol::statestore

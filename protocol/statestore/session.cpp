@@ -18,6 +18,8 @@ using mqtt5::PacketType;
 using mqtt5::ReasonCode;
 using State = ConnectionLife::State;
 
+// A store that needs no subscription answers before PUBACK, or right after it.
+constexpr std::chrono::milliseconds patience_with_store{500};
 // Room for the head of a PUBLISH around a value: topic, correlation data and some properties.
 constexpr std::size_t longest_head = 192 * 1024;
 
@@ -28,6 +30,8 @@ LifeOptions life_options(const StoreSessionOptions& options) {
   life.keep_alive = options.keep_alive;
   life.answer_limit = options.answer_limit;
   life.silence = KeepAlive::Silence::of_either;
+  life.over_tls = options.over_tls;
+  life.peer = "an MQTT broker";
   life.greeting = "the log-in";
   life.no_op = "a PINGREQ";
   return life;
@@ -95,10 +99,7 @@ Step StoreSession::next_step(Event& event) {
   const FrameResult result = mqtt5::read_frame(data);
   switch (result.state) {
     case FrameResult::State::malformed:
-      if (life().state() != State::greeting) return broken(life(), result.error);
-      return life().end_with(
-          Reason::protocol_error,
-          "the server does not answer as an MQTT broker: " + std::string(result.error.text));
+      return broken(life(), result.error);
     case FrameResult::State::need_more:
       if (result.frame.total_size > input.limit()) return on_oversized(result.frame, data, event);
       return Step::need_input;
@@ -139,12 +140,28 @@ Step StoreSession::on_handshake(const Frame& frame, std::string_view packet, Eve
     return out_of_place(life(), frame.type);
   }
   if (frame.type == PacketType::publish) return on_publish(frame, packet, event);
-  if (frame.type != PacketType::suback) return out_of_place(life(), frame.type);
-  const Step step = handshake_.on_suback(frame, packet, event);
-  if (step != Step::event) return step;
+  if (frame.type == PacketType::puback && hello_) return on_puback(frame, packet, event);
+  if (frame.type != PacketType::suback || handshake_.subscribed()) {
+    return out_of_place(life(), frame.type);
+  }
+  const Step step = handshake_.on_suback(frame, packet);
+  return handshake_.subscribed() ? ask_store(event) : step;
+}
+
+Step StoreSession::ask_store(Event& event) {
   writer_.start();
+  if (!options_.asks_store) return become_ready(event);
+  Operation question;
+  question.verb = Verb::probe;
+  const auto ticket = writer_.write(question, life().last_input());
+  if (!ticket) return become_ready(event);  // requests will be refused, too
+  hello_ = *ticket;
+  return Step::again;
+}
+
+Step StoreSession::become_ready(Event& event) {
   authentication_.become_ready(life().last_input());
-  return step;
+  return life().become_ready(event);
 }
 
 Step StoreSession::on_disconnect(const Frame& frame, std::string_view packet) {
@@ -261,6 +278,10 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
     refuse(*request, reason_of_puback(puback->code), text.empty() ? to_string(puback->code) : text,
            event);
   }
+  if (hello_ && request->ticket == *hello_ && puback->code == ReasonCode::no_matching_subscribers) {
+    life().expect_by(life().last_input().mono + patience_with_store,
+                     "no state store answers at this broker: nobody is subscribed to requests");
+  }
   requests().acknowledged(*request);
   return refused ? Step::event : Step::again;
 }
@@ -268,6 +289,11 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
 // ---- the end of a request
 
 Step StoreSession::answer(PendingRequest& request, const Reply& reply, Event& event) {
+  if (hello_ && request.ticket == *hello_) {
+    hello_.reset();
+    requests().answered(request);
+    return become_ready(event);
+  }
   event = {Event::Kind::reply, request.ticket, reply, Sent::maybe};
   requests().answered(request);
   return Step::event;

@@ -5,7 +5,11 @@
 //
 // | state    | input               | then                                      | next     |
 // |----------|---------------------|-------------------------------------------|----------|
-// | accepted | PUBLISH             | PUBACK, dropped (section 3.8.4 allows it) | accepted |
+// | accepted | SUBACK < 0x80       | PUBLISH of a question to the store        | accepted |
+// | accepted | an answer to it     | event ready                               | ready    |
+// | accepted | PUBACK 0x10 to it,  | DISCONNECT: no store is behind the broker | closed   |
+// |          | no answer in 500 ms |                                           |          |
+// | accepted | any other PUBLISH   | PUBACK, dropped (section 3.8.4 allows it) | accepted |
 // | ready    | submit()            | PUBLISH QoS 1                             | ready    |
 // | ready    | PUBLISH, paired     | PUBACK, event reply                       | ready    |
 // | ready    | PUBLISH, a change   | PUBACK, event notification                | ready    |
@@ -18,6 +22,9 @@
 // | any      | DISCONNECT          | events failed, closed                     | closed   |
 // | any      | anything else       | DISCONNECT, events failed, closed         | closed   |
 // | any      | close()             | DISCONNECT, events failed, closed         | closed   |
+//
+// PUBACK 0x10 means that nobody is subscribed to requests. That alone proves nothing: a store inside
+// the broker may need no subscription. A refusal by the broker is an answer: requests will report it.
 //
 // The topic distinguishes replies from notifications, whatever is subscribed: stores push.
 //
@@ -79,6 +86,8 @@ class StoreSession final : public SessionBase<RequestTable> {
 
   Step on_packet(const mqtt5::Frame& frame, std::string_view packet, Event& event);
   Step on_handshake(const mqtt5::Frame& frame, std::string_view packet, Event& event);
+  Step ask_store(Event& event);
+  Step become_ready(Event& event);
   Step on_publish(const mqtt5::Frame& frame, std::string_view packet, Event& event);
   Step on_oversized(const mqtt5::Frame& frame, std::string_view buffered, Event& event);
   Step on_puback(const mqtt5::Frame& frame, std::string_view packet, Event& event);
@@ -97,6 +106,7 @@ class StoreSession final : public SessionBase<RequestTable> {
   ReplyReader replies_;
   NotificationReader notifications_;
   Acknowledgements acknowledgements_;
+  std::optional<Ticket> hello_;       // the question to the store, until it is answered
   std::uint16_t skipped_packet_ = 0;  // whose payload is being skipped; 0 = none
 };
 

@@ -164,14 +164,21 @@ TEST(StoreSessionHandshake, ConnackThatCannotServeUsIsRefused) {
 }
 
 TEST(StoreSessionHandshake, AServerOfAnotherProtocolIsNoBroker) {
-  for (const std::string_view answer : {"ERROR\r\n", "HTTP/1.1 400 Bad Request\r\n", "SSH-2.0"}) {
+  const std::pair<std::string_view, std::string> answers[] = {
+      {"ERROR\r\n", "it looks like memcached, or a proxy for its text protocol"},
+      {"HTTP/1.1 400 Bad Request\r\n", "it looks like an HTTP server"},
+      {"SSH-2.0", "it looks like an SSH server"},
+      {"-ERR unknown command\r\n", "it looks like a server of the Redis protocol"},
+      {"what?", "wrong flags in the fixed header"}};
+  for (const auto& [answer, what] : answers) {
     Wire wire;
     wire.session.start(wire.now());
     wire.take();
     wire.feed(answer);
     EXPECT_EQ(wire.next().kind, Event::Kind::closed) << answer;
     EXPECT_EQ(wire.session.close_reason().text,
-              "the server does not answer as an MQTT broker: wrong flags in the fixed header");
+              "the server does not answer as an MQTT broker: " + what);
+    EXPECT_TRUE(wire.session.close_reason().not_understood);
     EXPECT_EQ(wire.take(), "") << answer;
   }
 }
@@ -289,6 +296,76 @@ TEST(StoreSessionHandshake, SilenceEndsItAtItsLimit) {
     EXPECT_FALSE(wire.session.close_reason().permanent);
     EXPECT_FALSE(wire.session.poll_deadline());
   }
+}
+
+// ---- is there a store?
+
+StoreSessionOptions asking() {
+  StoreSessionOptions options = test_options();
+  options.asks_store = true;
+  return options;
+}
+
+// Up to the question to the store, which it returns.
+SeenRequest ask_store(Wire& wire) {
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed(connack());
+  wire.take();
+  wire.feed(suback());
+  EXPECT_FALSE(wire.session.ready());
+  const std::vector<SeenRequest> requests = wire.take_requests();
+  EXPECT_EQ(requests.size(), 1u);
+  return requests.empty() ? SeenRequest{} : requests.front();
+}
+
+TEST(StoreSessionHandshake, AnyAnswerOfTheStoreMakesItReady) {
+  for (const std::string_view payload :
+       {"$-1\r\n", "$1\r\nv\r\n", "-ERR the key is not yours\r\n"}) {
+    for (const ReasonCode code : {ReasonCode::success, ReasonCode::no_matching_subscribers}) {
+      Wire wire(asking());
+      const SeenRequest asked = ask_store(wire);
+      wire.feed(puback(asked.packet_id, code));
+      EXPECT_FALSE(wire.session.ready());
+      wire.feed(reply_bytes(asked.correlation, {.payload = std::string(payload)}));
+      EXPECT_EQ(wire.next().kind, Event::Kind::ready) << payload;
+      EXPECT_TRUE(wire.events.empty());
+      EXPECT_TRUE(wire.session.ready());
+      EXPECT_EQ(wire.session.in_flight(), 0u);
+    }
+  }
+}
+
+// The first mistake of a newcomer: the plugin is not loaded, or the listener is another one.
+TEST(StoreSessionHandshake, ABrokerWithoutAStoreIsRecognizedHalfASecondAfterItsPuback) {
+  Wire wire(asking());
+  const SeenRequest asked = ask_store(wire);
+  wire.feed(puback(asked.packet_id, ReasonCode::no_matching_subscribers));
+  EXPECT_EQ(wire.session.poll_deadline(), wire.now().mono + 500ms);
+  wire.elapsed += 499ms;
+  wire.session.on_deadline(wire.now());
+  EXPECT_FALSE(wire.session.closed());
+  wire.elapsed += 1ms;
+  wire.session.on_deadline(wire.now());
+  EXPECT_TRUE(wire.session.closed());
+  EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed);
+  EXPECT_EQ(wire.session.close_reason().text,
+            "no state store answers at this broker: nobody is subscribed to requests");
+}
+
+TEST(StoreSessionHandshake, ARefusalByTheBrokerIsLeftToRequests) {
+  Wire wire(asking());
+  const SeenRequest asked = ask_store(wire);
+  wire.feed(puback(asked.packet_id, ReasonCode::not_authorized));
+  EXPECT_EQ(wire.next().kind, Event::Kind::ready);
+  EXPECT_TRUE(wire.session.ready());
+}
+
+TEST(StoreSessionHandshake, NoAnswerAtAllEndsItAtItsLimit) {
+  Wire wire(asking());
+  const SeenRequest asked = ask_store(wire);
+  wire.feed(puback(asked.packet_id, ReasonCode::success));
+  EXPECT_EQ(wire.session.poll_deadline(), 1h + 5s);
 }
 
 }  // namespace

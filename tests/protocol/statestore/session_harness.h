@@ -118,6 +118,7 @@ inline StoreSessionOptions test_options() {
   options.client_id = "sheaf-1";
   options.seed = {1, 2, 3, 4, 5, 6, 7, 8};
   options.value_limit = 100'000;
+  options.asks_store = false;  // only tests of that have a store that answers
   return options;
 }
 
