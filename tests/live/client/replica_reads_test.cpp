@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <span>
 
@@ -39,6 +40,17 @@ class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
     reader.emplace(open(uri("&reads=replicas")));
     for (unsigned i = 0; i < key_count; ++i) names.push_back("read/" + std::to_string(i));
     for (const std::string& name : names) ASSERT_TRUE(writer->set(name, "value of " + name));
+  }
+  void TearDown() override {
+    if (!HasFailure() || !reader) return;
+    for (const NodeStats& node : reader->stats()) {
+      std::printf("log: %s %s, %u connections, %llu requests, %llu replies, round trip %lld us\n",
+                  node.node.c_str(), std::string(to_string(node.health)).c_str(), node.connections,
+                  static_cast<unsigned long long>(node.requests),
+                  static_cast<unsigned long long>(node.replies),
+                  static_cast<long long>(node.round_trip.count() / 1000));
+    }
+    std::printf("log: %s\n", (*cluster)->text(0, {"CLUSTER", "NODES"}).c_str());
   }
   std::string uri(const std::string& options) {
     return "redis://127.0.0.1:" + std::to_string((*cluster)->server(1).port()) +
