@@ -173,7 +173,6 @@ void MapFetcher::run_deferred(Now now) {
       return;
     case Phase::answered:
       apply_map(now);
-      leave_strangers(now);
       if (!lacks_owner() || ++incomplete_ > most_incomplete) return end_round(true, now);
       heard_ = Heard::others;
       problem_.clear();
@@ -244,14 +243,6 @@ void MapFetcher::apply_map(Now now) {
   const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
   parts_.cluster.apply(
       Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch, primaries), now);
-}
-
-void MapFetcher::leave_strangers(Now now) {
-  const auto known = map_->known_servers();
-  if (known == nullptr) return;
-  for (const Member& member : parts_.cluster.topology().members()) {
-    parts_.cluster.node(member.index()).leave_strangers(*known, now);
-  }
 }
 
 // Adds the replicas that may receive this client's requests. Returns the position of each server's

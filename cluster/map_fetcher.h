@@ -109,7 +109,6 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string question() const;
   void end_round(bool good, Now now);
   void apply_map(Now now);
-  void leave_strangers(Now now);
   void widen(Now now);
   bool finds_more(Now now);
   bool lacks_owner() const;

@@ -254,15 +254,6 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   request.sink->on_done(request, completion);
 }
 
-void ClientNode::fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now) {
-  // Only requests that wait now: a completion may start new ones.
-  for (unsigned left = queue_.size(); left > 0; --left) {
-    Request* request = queue_.pop();
-    if (request == nullptr) break;
-    fail(*request, outcome, reason, text, now);
-  }
-}
-
 // ---- events of the pool's sockets
 
 void ClientNode::on_socket_ready(ClientSocket&, Now now) {
@@ -399,7 +390,9 @@ void ClientNode::act(Now now) {
         break;
       case HealthAction::drop_pool:  // its connections are worthless, and its waiting requests fail
         pool_.abort_all(Reason::node_down, failure_.text(), now);
-        fail_waiting(Outcome::not_sent, failure_.reason(), failure_.text(), now);
+        queue_.drain([&](Request& request) {
+          fail(request, Outcome::not_sent, failure_.reason(), failure_.text(), now);
+        });
         break;
     }
   }
@@ -420,12 +413,6 @@ void ClientNode::set_role(Role role, Now now) {
   maintain(now);
 }
 
-void ClientNode::leave_strangers(const protocol::KnownServers& known, Now now) {
-  if (shut_down_) return;
-  pool_.leave_strangers(known, now);
-  maintain(now);
-}
-
 void ClientNode::renew_login(Now now) {
   if (shut_down_) return;
   pool_.renew_login(now);
@@ -439,6 +426,7 @@ void ClientNode::renew_login(Now now) {
 // The requests that must leave are moved to the front, and each stays in the queue until its turn,
 // because a completion may cancel others. Nothing else is taken from the queue meanwhile.
 void ClientNode::on_topology(Now now) {
+  if (parts_.sessions.known() != nullptr) pool_.leave_strangers(*parts_.sessions.known(), now);
   queue_.bring_forward([this](const Request& request) { return !owner_.belongs(request); });
   const bool pumping = std::exchange(pumping_, true);
   for (Request* next = queue_.front(); next != nullptr && !owner_.belongs(*next);
@@ -458,7 +446,9 @@ void ClientNode::on_topology(Now now) {
 void ClientNode::shut_down(Now now) {
   shut_down_ = true;
   timer_.cancel();
-  fail_waiting(Outcome::shutdown, Reason::closed, "the client is closing", now);
+  queue_.drain([&](Request& request) {
+    fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
+  });
   pool_.close_all(now);
   prober_.close(now);
 }

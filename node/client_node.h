@@ -92,13 +92,12 @@ class ClientNode final : private socket::ClientSocketOwner,
   // continue. If the node becomes a replica or stops being one, its connections take no more
   // requests and are replaced.
   void set_role(Role role, Now now);
-  // The map of the cluster has changed. Connections that lead to strangers are replaced.
-  void leave_strangers(const protocol::KnownServers& known, Now now);
   // The sessions have another login. Connections that cannot continue with it finish what is in
   // flight and are replaced. Attempts that were waiting after a failure are made at once.
   void renew_login(Now now);
   // The topology has changed. The owner starts waiting requests that no longer belong here
-  // elsewhere, or they fail. If the node is not a member, its connections count as ended.
+  // elsewhere, or they fail. If the node is not a member, its connections count as ended; if they
+  // lead to a stranger, they are replaced.
   void on_topology(Now now);
   // True if nothing waits or is in flight.
   bool idle() const noexcept { return queue_.empty() && pool_.idle(); }
@@ -144,7 +143,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   // `paused`: our own process did not run for a while.
   void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now,
             bool paused = false);
-  void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
 
   // Connections and health.
   void maintain(Now now);

@@ -36,6 +36,15 @@ class RequestQueue {
   bool push(Request& request) noexcept;
   void remove(Request& request) noexcept { waiting_.remove(request); }
   Request* pop() noexcept { return static_cast<Request*>(waiting_.pop_front()); }
+  // Takes out those that wait now; `end` may add others.
+  template <class End>
+  void drain(const End& end) {
+    for (unsigned left = size(); left > 0; --left) {
+      Request* const request = pop();
+      if (request == nullptr) return;
+      end(*request);
+    }
+  }
 
   // Moves the requests for which `goes_first` is true to the front; otherwise the order is kept.
   template <class Condition>

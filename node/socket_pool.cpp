@@ -135,13 +135,13 @@ void SocketPool::retire(ClientSocket& socket, Now now) {
 
 void SocketPool::leave(ClientSocket& socket, Now now) {
   if (socket.retired) return;
-  socket.found_useless();
+  socket.misled = true;
   retire(socket, now);
 }
 
 void SocketPool::leave_strangers(const protocol::KnownServers& known, Now now) {
   for (const auto& socket : sockets_) {
-    if (socket->ready() && known.is_stranger(socket->peer().id)) leave(*socket, now);
+    if (socket->ready() && known.is_stranger(socket->session().peer().id)) leave(*socket, now);
   }
 }
 
@@ -199,7 +199,7 @@ void SocketPool::add_to(NodeStats& stats) const {
     stats.connections += socket->ready() ? 1 : 0;
     if (socket->ready()) {
       stats.tls = socket->encryption().name;
-      protocol::Peer peer = socket->peer();
+      protocol::Peer peer = socket->session().peer();
       stats.server = std::move(peer.software);
       stats.server_id = std::move(peer.id);
       stats.role = peer.role;

@@ -22,8 +22,8 @@ struct SocketTotals {
   void add(const socket::ClientSocket& socket) {
     bytes_sent += socket.traffic().sent;
     bytes_received += socket.traffic().received;
-    late_replies += socket.counters().late_replies;
-    bad_timestamps += socket.counters().bad_timestamps;
+    late_replies += socket.session().counters().late_replies;
+    bad_timestamps += socket.session().counters().bad_timestamps;
   }
   void add_to(NodeStats& stats) const noexcept {
     stats.connects += connects;

@@ -10,6 +10,26 @@
 
 namespace sheaf::protocol {
 
+namespace {
+
+// A server of another kind sent this, or one that starts by breaking the protocol of `peer`.
+CloseReason wrong_peer(std::string_view peer, std::string_view input, std::string_view what) {
+  std::string_view speaker = speaker_of(input);
+  if (speaker.starts_with(peer)) speaker = {};
+  CloseReason reason{Reason::protocol_error, "the server does not answer as "};
+  reason.text.append(peer).append(": ");
+  if (speaker.empty()) {
+    reason.text.append(what);
+  } else {
+    reason.text.append("it looks like ").append(speaker);
+  }
+  reason.not_understood = true;
+  reason.other_kind = !speaker.empty();
+  return reason;
+}
+
+}  // namespace
+
 ConnectionLife::ConnectionLife(const LifeOptions& options, OpenRequests& requests)
     : options_(options),
       requests_(requests),
@@ -49,8 +69,8 @@ void ConnectionLife::on_output(std::size_t size, Now now) {
 void ConnectionLife::on_eof() {
   const bool let_in = state_ == State::accepted || state_ == State::ready;
   guarded([&] {
-    if (!let_in && !proven_ && !speaker_of(input_.data()).empty()) {
-      return end(wrong_peer("it ended the connection"));
+    if (!let_in && !input_.parsed() && !speaker_of(input_.data()).empty()) {
+      return end(wrong_peer(options_.peer, input_.data(), "it ended the connection"));
     }
     std::string text = "the server ended the connection";
     if (!let_in) text.append(" before it answered ").append(options_.greeting);
@@ -190,27 +210,12 @@ Step ConnectionLife::end_with(Reason reason, std::string text, bool permanent) {
 }
 
 Step ConnectionLife::broken(std::string_view what, std::string_view farewell) {
-  if (state_ == State::greeting && !proven_) {
-    end(wrong_peer(what));
+  if (state_ == State::greeting && !input_.parsed()) {
+    end(wrong_peer(options_.peer, input_.data(), what));
   } else {
     end({Reason::protocol_error, "the server broke the protocol: " + std::string(what)}, farewell);
   }
   return Step::again;
-}
-
-CloseReason ConnectionLife::wrong_peer(std::string_view what) const {
-  std::string_view speaker = speaker_of(input_.data());
-  if (speaker.starts_with(options_.peer)) speaker = {};
-  CloseReason reason{Reason::protocol_error, "the server does not answer as "};
-  reason.text.append(options_.peer).append(": ");
-  if (speaker.empty()) {
-    reason.text.append(what);
-  } else {
-    reason.text.append("it looks like ").append(speaker);
-  }
-  reason.not_understood = true;
-  reason.other_kind = !speaker.empty();
-  return reason;
 }
 
 // The text is short enough to need no memory.

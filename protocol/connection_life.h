@@ -56,8 +56,8 @@ struct LifeOptions {
   std::chrono::milliseconds answer_limit{0};     // for the answer to the no-op
   KeepAlive::Silence silence = KeepAlive::Silence::of_server;
   bool over_tls = false;
-  // Names for error texts: "the server does not answer as PEER"; "the server did not answer GREETING in time", with a hint to append;
-  // "the server did not answer NO_OP in time".
+  // Names for error texts: "the server does not answer as PEER"; "the server did not answer
+  // GREETING in time", with a hint to append; "the server did not answer NO_OP in time".
   std::string_view peer{};
   std::string_view greeting{};
   std::string_view greeting_hint{};
@@ -72,7 +72,6 @@ class ConnectionLife {
   ConnectionLife(const LifeOptions& options, OpenRequests& requests);
 
   InputBuffer& input() noexcept { return input_; }
-  const InputBuffer& input() const noexcept { return input_; }
   OutputQueue& output() noexcept { return output_; }
   const OutputQueue& output() const noexcept { return output_; }
   KeepAlive& keep_alive() noexcept { return keep_alive_; }
@@ -87,8 +86,6 @@ class ConnectionLife {
 
   // ---- decisions of the session's parts
   void accept() noexcept { state_ = State::accepted; }
-  // The server speaks the protocol.
-  void prove() noexcept { proven_ = true; }
   // The handshake ends by then at the latest, with this text. `text` is a literal.
   void expect_by(Deadline due, std::string_view text) noexcept;
   Step become_ready(Event& event) noexcept;
@@ -99,8 +96,8 @@ class ConnectionLife {
   void end(CloseReason reason, std::string_view farewell = {});
   // The same for a parser, which has nothing more to do afterwards.
   Step end_with(Reason reason, std::string text, bool permanent = false);
-  // The input contradicts the protocol. Until that is proven it may be a server of another kind, and
-  // the text says which, if the input shows it.
+  // The input contradicts the protocol. If nothing was consumed before, it may be a server of
+  // another kind, and the text says which, if the input shows it.
   Step broken(std::string_view what, std::string_view farewell = {});
   // Ends once the event that is being filled in has been polled. Until then nothing is accepted.
   void end_after_event(CloseReason reason) noexcept { end_next_ = std::move(reason); }
@@ -142,15 +139,12 @@ class ConnectionLife {
 
   const LifeOptions options_;
   OpenRequests& requests_;
-  CloseReason wrong_peer(std::string_view what) const;
-
   State state_ = State::idle;
   CloseReason close_reason_;
   std::optional<CloseReason> end_next_;
   Counters counters_;
   Now last_input_;
-  bool heard_ = false;   // there was input
-  bool proven_ = false;  // and it was of the protocol
+  bool heard_ = false;  // there was input
   InputBuffer input_;
   OutputQueue output_;
   KeepAlive keep_alive_;

@@ -45,7 +45,12 @@ class InputBuffer {
   }
 
   std::string_view data() const noexcept { return as_text({bytes_.get() + begin_, end_ - begin_}); }
-  void consumed(std::size_t size) noexcept { begin_ += std::min(size, end_ - begin_); }
+  void consumed(std::size_t size) noexcept {
+    begin_ += std::min(size, end_ - begin_);
+    parsed_ = true;
+  }
+  // True once anything was consumed.
+  bool parsed() const noexcept { return parsed_; }
   // Skips the next `size` bytes, including those that have not arrived yet.
   void skip(std::size_t size) noexcept {
     skip_ += size;
@@ -87,6 +92,7 @@ class InputBuffer {
     capacity_ = wanted;
   }
 
+  bool parsed_ = false;
   std::size_t limit_;
   std::size_t first_;
   std::unique_ptr<std::byte[]> bytes_;

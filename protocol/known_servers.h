@@ -5,7 +5,7 @@
 // ask for the ID in their greeting, and servers with an unknown one are strangers: nothing they say
 // counts until a known server names them.
 //
-// Without IDs nobody is a stranger: before the first map, and for servers that do not say theirs.
+// No server is a stranger before the first map, or if it does not say its ID.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.

@@ -100,7 +100,7 @@ class SessionBase : public Session {
   const Counters& counters() const final { return life_.counters(); }
 
   // Memory held for input and output, for tests of bounds.
-  std::size_t input_capacity() const noexcept { return life_.input().capacity(); }
+  std::size_t input_capacity() noexcept { return life_.input().capacity(); }
   std::size_t output_capacity() const noexcept { return life_.output().capacity(); }
 
  protected:

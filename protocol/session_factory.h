@@ -39,8 +39,9 @@ class SessionFactory {
   std::string_view user() const noexcept {
     return login_->present == nullptr ? std::string_view() : login_->present->user;
   }
-  // Sessions that start from now on refuse servers that are strangers then.
-  virtual void judge_by(std::shared_ptr<const KnownServers> /*known*/) {}
+  // Sessions made from now on refuse servers that are strangers when they greet. Null: none is one.
+  void judge_by(std::shared_ptr<const KnownServers> known) noexcept { known_ = std::move(known); }
+  const std::shared_ptr<const KnownServers>& known() const noexcept { return known_; }
   // True if its sessions accept this key in a get_many. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
 
@@ -48,6 +49,7 @@ class SessionFactory {
   SharedLoginSlot login() const noexcept { return login_; }
 
  private:
+  std::shared_ptr<const KnownServers> known_;
   std::shared_ptr<LoginSlot> login_ = std::make_shared<LoginSlot>();
 };
 

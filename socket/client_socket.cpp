@@ -176,7 +176,9 @@ void ClientSocket::run_deferred(Now now) {
   timer_->cancel();
   const bool connected = stream_ != nullptr && !own_reason_;
   protocol::CloseReason why = close_reason();
-  if (stream_ != nullptr && shows_uselessness(why, was_ready_)) stream_->found_useless();
+  if (stream_ != nullptr && (misled || shows_uselessness(why, was_ready_))) {
+    stream_->found_useless();
+  }
   stream_.reset();
   if (connected && why.permanent && why.reason == Reason::authentication) {
     dialer_.on_login_refused(now);

@@ -77,10 +77,6 @@ class ClientSocket final : private StreamSink,
   bool renew_login(Now now);
   void close(Now now);                                   // orderly
   void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
-  // The wrong server is behind it: if its name has several addresses, others are tried first.
-  void found_useless() {
-    if (stream_ != nullptr) stream_->found_useless();
-  }
   // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
   bool reset() const;
 
@@ -100,9 +96,7 @@ class ClientSocket final : private StreamSink,
   // When the oldest request in flight was submitted; `never` if nothing is.
   Deadline busy_since() const noexcept;
   Traffic traffic() const noexcept { return traffic_; }
-  const protocol::Counters& counters() const { return session_->counters(); }
-  // What the server said of itself.
-  protocol::Peer peer() const { return session_->peer(); }
+  const protocol::Session& session() const noexcept { return *session_; }
   Encryption encryption() const {
     return stream_ != nullptr ? stream_->encryption() : Encryption();
   }
@@ -111,8 +105,10 @@ class ClientSocket final : private StreamSink,
   std::uint64_t id = 0;
   // The number of leases that are out; kept by SocketLease.
   unsigned leases = 0;
-  // It carries no more requests; set by the node's pool.
+  // Set by the node's pool: it carries no more requests; the wrong server is behind it, so if its
+  // name has several addresses, others are tried first.
   bool retired = false;
+  bool misled = false;
 
  private:
   std::span<std::byte> read_space() override;

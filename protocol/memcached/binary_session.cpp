@@ -101,7 +101,6 @@ Step BinarySession::next_reply(Event& event) {
     return on_text_greeting();
   }
   if (!header) return on_header_error(header.error());
-  life().prove();
   Pending* const request = requests().due();
   if (request == nullptr) return broken("a reply without a request");
   const std::uint32_t index = header->opaque - request->opaque;  // a key's position in get_many

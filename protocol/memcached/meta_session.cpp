@@ -63,7 +63,6 @@ Step MetaSession::on_line(Pending* request, const ReplyLine& line, std::size_t s
 // ---- greeting
 
 Step MetaSession::on_greeting(const ReplyLine& line, Event& event) {
-  life().prove();
   Pending* const request = requests().due();
   if (request == nullptr || !life().has_left(request->frame)) {
     return broken("a reply without a request");

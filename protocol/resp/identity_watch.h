@@ -1,7 +1,7 @@
 #pragma once
 
 // IdentityWatch: notices that the server behind a connection is no longer what it was in the
-// greeting, although the connection lives on. A server that becomes a replica does not say so: it
+// greeting, although the connection continues. A server that becomes a replica does not say so: it
 // refuses writes, and still answers reads, with values that get older. A server that is reset and
 // put into another cluster answers with the values of that one.
 //
@@ -14,8 +14,8 @@
 // | asked | an error: a right is missing   |                                        | off   |
 // | any   | READONLY in answer to a write  | a change                               | same  |
 //
-// The question is CLUSTER MYID in a cluster, where replicas redirect requests anyway. Elsewhere it is
-// HELLO, if the server was a primary in the greeting. A connection for reads on a replica asks
+// The question is CLUSTER MYID in a cluster, where replicas redirect requests anyway. Elsewhere it
+// is HELLO, if the server was a primary in the greeting. A connection for reads on a replica asks
 // nothing.
 //
 // Thread rule: one thread at a time.
@@ -41,7 +41,7 @@ class IdentityWatch {
 
   // A request is about to be queued. If it throws std::bad_alloc, nothing has changed.
   void before_request(Now now);
-  // Handles the reply to the question. False if it is none.
+  // Handles the reply to the question. False if its type is wrong.
   bool on_reply(const Value& reply);
   void on_read_only() noexcept { changed_ = true; }
   // True once for each change.

@@ -141,7 +141,6 @@ Step RespSession::on_greeting(const Value& reply, Event& event) {
   if (!refused && !life().has_left(handshake_.due_frame())) {
     return life().broken("a reply to a request that has not been sent");
   }
-  life().prove();
   handshake_.on_reply(reply);
   if (handshake_.state() == Handshake::State::ready) {
     renewal_.renew();

@@ -21,13 +21,18 @@ RespSessions::RespSessions(const ClusterConfig& config) {
 }
 
 std::unique_ptr<Session> RespSessions::make(unsigned, Now) {
-  return std::make_unique<RespSession>(options_);
+  return std::make_unique<RespSession>(options(false));
 }
 
 std::unique_ptr<Session> RespSessions::make_reader(unsigned, Now) {
+  return std::make_unique<RespSession>(options(true));
+}
+
+SessionOptions RespSessions::options(bool readonly) const {
   SessionOptions options = options_;
-  options.handshake.readonly = true;
-  return std::make_unique<RespSession>(std::move(options));
+  options.handshake.readonly = readonly;
+  options.handshake.known = known();
+  return options;
 }
 
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }

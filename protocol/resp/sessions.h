@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include <sheaf/cluster_config.h>
 
@@ -21,12 +20,11 @@ class RespSessions final : public SessionFactory {
   explicit RespSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, Now now) override;
   std::unique_ptr<Session> make_reader(unsigned node, Now now) override;
-  void judge_by(std::shared_ptr<const KnownServers> known) override {
-    options_.handshake.known = std::move(known);
-  }
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
+  SessionOptions options(bool readonly) const;
+
   SessionOptions options_;
 };
 

@@ -86,7 +86,6 @@ void Handshake::begin() {
 // ---- CONNACK
 
 Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
-  life_.prove();
   const auto connack = mqtt5::Connack::parse(frame, packet);
   if (!connack) return broken(life_, connack.error());
   if (is_error(connack->code)) {

@@ -280,7 +280,7 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
   }
   if (hello_ && request->ticket == *hello_ && puback->code == ReasonCode::no_matching_subscribers) {
     life().expect_by(life().last_input().mono + patience_with_store,
-                     "no state store answers at this broker: nobody is subscribed to requests");
+                     "no state store answers at this broker: nothing is subscribed to requests");
   }
   requests().acknowledged(*request);
   return refused ? Step::event : Step::again;

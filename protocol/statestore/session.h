@@ -23,8 +23,9 @@
 // | any      | anything else       | DISCONNECT, events failed, closed         | closed   |
 // | any      | close()             | DISCONNECT, events failed, closed         | closed   |
 //
-// PUBACK 0x10 means that nobody is subscribed to requests. That alone proves nothing: a store inside
-// the broker may need no subscription. A refusal by the broker is an answer: requests will report it.
+// PUBACK 0x10 means that no client is subscribed to requests. That alone proves nothing: a store
+// inside the broker may need no subscription. A refusal by the broker is an answer: requests will
+// report it.
 //
 // The topic distinguishes replies from notifications, whatever is subscribed: stores push.
 //

@@ -117,7 +117,7 @@ std::expected<void, ServerMap::Useless> ClusterMap::on_reply(const protocol::Rep
   return {};
 }
 
-// Whoever sends it, and whatever its epochs.
+// Its sender and its epochs do not matter.
 bool ClusterMap::is_foreign(const TopologyView& view) const noexcept {
   if (known_servers_->empty()) return false;
   return std::ranges::none_of(view.nodes, [&](const TopologyNode& node) {
@@ -135,8 +135,8 @@ void ClusterMap::note_ids() {
   known_servers_->assign(std::move(ids));
 }
 
-// What a server outside of clusters refuses, it always will; a proxy for a fleet may know no CLUSTER
-// at all.
+// What a server outside of clusters refuses, it always will; a proxy for a fleet may know no
+// CLUSTER at all.
 std::expected<void, ServerMap::Useless> ClusterMap::on_refusal(const protocol::Reply& reply) {
   const ServerError error = ServerError::parse(reply.text);
   if (error.kind == ErrorKind::cluster_disabled) {

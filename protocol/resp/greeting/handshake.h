@@ -50,7 +50,7 @@ namespace sheaf::protocol::resp {
 struct HandshakeOptions {
   SharedLoginSlot login{};                      // with a password but no user: the default user
   bool readonly = false;                        // reads on a replica, without redirects
-  std::shared_ptr<const KnownServers> known{};  // null: nobody is a stranger
+  std::shared_ptr<const KnownServers> known{};  // null: no server is a stranger
 };
 
 // Writes AUTH with this login. If it throws std::bad_alloc, nothing has changed.

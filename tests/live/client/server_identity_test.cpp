@@ -1,4 +1,4 @@
-// Who is behind an address: servers that become replicas, addresses that pass to another cluster,
+// What is behind an address: servers that become replicas, addresses that pass to another cluster,
 // brokers without a store, and servers of another kind than the URI says.
 
 #include <gtest/gtest.h>
@@ -189,8 +189,8 @@ TEST(BrokerWithoutStore, IsNotUpAndRequestsAreNotSent) {
 
 #endif
 
-// Every pair of kinds: the sentence names what the URI expects, long before the deadline. Redis takes
-// the beginning of MQTT for that of a long command, and waits for the rest.
+// Every pair of kinds: the sentence names what the URI expects, long before the deadline. Redis
+// takes the beginning of MQTT for that of a long command, and waits for the rest.
 TEST(OtherKinds, AreNotTakenForTheOneOfTheUri) {
   std::vector<std::pair<std::string, std::uint16_t>> servers;
 #ifdef SHEAF_TEST_REDIS_SERVERS

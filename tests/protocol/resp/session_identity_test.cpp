@@ -1,4 +1,4 @@
-// A server that changes behind a connection that lives on.
+// A server that changes while its connection continues.
 
 #include <gtest/gtest.h>
 

@@ -350,7 +350,7 @@ TEST(StoreSessionHandshake, ABrokerWithoutAStoreIsRecognizedHalfASecondAfterItsP
   EXPECT_TRUE(wire.session.closed());
   EXPECT_EQ(wire.session.close_reason().reason, Reason::connect_failed);
   EXPECT_EQ(wire.session.close_reason().text,
-            "no state store answers at this broker: nobody is subscribed to requests");
+            "no state store answers at this broker: nothing is subscribed to requests");
 }
 
 TEST(StoreSessionHandshake, ARefusalByTheBrokerIsLeftToRequests) {
