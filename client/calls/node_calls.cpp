@@ -231,9 +231,14 @@ Result<Location> locate(const runtime::Context& context, std::string_view key) {
   Location location;
   location.node = topology->identity(found.node);
   location.slot = found.point;
-  const bool tags = context.config().ring == RingProfile::none;
+  const RingProfile ring = context.config().ring;
+  const bool tags = ring == RingProfile::none;
   location.routing_key = tags ? cluster::routing_key(key) : key;
   const bool tagged = location.routing_key.size() != key.size();
+  if (cluster::without_points(ring)) {
+    location.reason = "the key's hash leads to " + location.node;
+    return location;
+  }
   const bool slots = context.config().locator == LocatorKind::slots;
   location.reason = std::string(tagged ? "the tag in {} " : "the key ") + "falls on " +
                     (slots ? "slot " : "ring point ") + std::to_string(found.point) + ", which " +

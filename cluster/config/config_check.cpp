@@ -86,6 +86,33 @@ bool is_numeric(std::string_view host) noexcept {
   return is_address(AF_INET, host, &v4) || is_ipv6(host);
 }
 
+// Another client's placement works only with what that client knows of its servers.
+Found check_ring(const ClusterConfig& config) {
+  if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
+    return problem("option ring implies locator=ring, but locator is slots");
+  }
+  if (config.ring == RingProfile::spymemcached) {
+    const auto named = std::ranges::find_if(
+        config.nodes, [](const NodeConfig& node) { return !is_numeric(node.host); });
+    if (named == config.nodes.end()) return std::nullopt;
+    return problem("option ring=spymemcached takes numeric addresses only, but " +
+                   named->identity() + " is a name");
+  }
+  std::string_view refused;
+  if (config.ring == RingProfile::modula) {
+    refused = "modula takes no weights: libmemcached ignores them there";
+  }
+  if (config.ring == RingProfile::pymemcache) {
+    refused = "pymemcache takes no weights: pymemcache has none";
+  }
+  if (refused.empty()) return std::nullopt;
+  const auto weighted =
+      std::ranges::find_if(config.nodes, [](const NodeConfig& node) { return node.weight != 1; });
+  if (weighted == config.nodes.end()) return std::nullopt;
+  return problem("option ring=" + std::string(refused) + ", but " + weighted->identity() +
+                 " has the weight " + std::to_string(weighted->weight));
+}
+
 // A cluster decides itself who owns what.
 Found check_routing(const ClusterConfig& config) {
   const std::string needs_ring =
@@ -155,15 +182,7 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
   if (servers_decide(config)) {
     if (auto wrong = check_routing(config)) return wrong;
   }
-  if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
-    return problem("option ring implies locator=ring, but locator is slots");
-  }
-  if (config.ring != RingProfile::spymemcached) return std::nullopt;
-  const auto named = std::ranges::find_if(
-      config.nodes, [](const NodeConfig& node) { return !is_numeric(node.host); });
-  if (named == config.nodes.end()) return std::nullopt;
-  return problem("option ring=spymemcached takes numeric addresses only, but " + named->identity() +
-                 " is a name");
+  return check_ring(config);
 }
 
 // Finds options that servers of this kind do not have.

@@ -99,8 +99,8 @@ constexpr std::array all_options{
            "values; state stores then have no fences, locks, lists or watches, and `redis://` has "
            "no watches."},
     Option{"ring", Type::choice, Group::memcached, 0, 0,
-           "libmemcached|libmemcached-weighted|spymemcached", "", ring,
-           "A ring shared with users of another client; implies `locator=ring`.",
+           "libmemcached|libmemcached-weighted|spymemcached|modula|pymemcache|dalli", "", ring,
+           "The placement of another client, to share its keys; implies `locator=ring`.",
            " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
     Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto",
            choice<&Config::protocol>(),

@@ -2,6 +2,8 @@
 
 #include "cluster/placement/locator.h"
 
+#include "cluster/placement/modula_locator.h"
+#include "cluster/placement/pymemcache_locator.h"
 #include "cluster/placement/ring_locator.h"
 #include "cluster/placement/shared_ring.h"
 #include "cluster/placement/slot_locator.h"
@@ -9,6 +11,10 @@
 namespace sheaf::cluster {
 
 std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config) {
+  if (config.ring == RingProfile::modula) return std::make_unique<ModulaLocator>(config.nodes);
+  if (config.ring == RingProfile::pymemcache) {
+    return std::make_unique<PymemcacheLocator>(config.nodes);
+  }
   if (config.ring != RingProfile::none) {
     return std::make_unique<SharedRing>(config.ring, config.nodes);
   }

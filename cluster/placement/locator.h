@@ -1,6 +1,6 @@
 #pragma once
 
-// ClientNodeLocator: which node owns a key. docs/wire/locators.md is the contract of both kinds:
+// ClientNodeLocator: which node owns a key. docs/wire/locators.md is the contract of all kinds:
 // every process, machine and version must give the same answers, or readers look where no writer
 // wrote.
 //
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t nobody = 0xffff'ffff;
 
 struct Location {
   std::uint32_t node = 0;   // position among the servers; in a topology, the node's index
-  std::uint32_t point = 0;  // the slot, or the ring point that owns the key
+  std::uint32_t point = 0;  // the slot, or the ring point that owns the key; 0 without either
   friend bool operator==(const Location&, const Location&) = default;
 };
 
@@ -69,6 +69,11 @@ class ClientNodeLocator {
 // The locator that a configuration asks for. Its nodes are already checked: at least one, distinct
 // identities, weights from 1.
 std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config);
+
+// True if the locator has neither slots nor ring points.
+constexpr bool without_points(RingProfile ring) noexcept {
+  return ring == RingProfile::modula || ring == RingProfile::pymemcache;
+}
 
 using sheaf::routing_key;  // the part of a key that decides its place
 

@@ -18,7 +18,7 @@ namespace sheaf::cluster {
 
 class SharedRing final : public ClientNodeLocator {
  public:
-  // The profile is not RingProfile::none.
+  // The profile is one of a ring: not none, modula or pymemcache.
   SharedRing(RingProfile profile, std::span<const NodeConfig> nodes);
 
   Location locate(std::string_view key) const noexcept override;
@@ -28,16 +28,22 @@ class SharedRing final : public ClientNodeLocator {
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
-  // Sorted by position; of equal positions the first counts.
+  // Sorted by position; of equal positions the first counts. A key belongs to the first position
+  // that is not less than its own. Where another client looks for the point before a key instead,
+  // positions are complements.
   std::span<const RingPoint> points() const noexcept { return points_; }
 
  private:
   using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
 
   std::size_t point_at(std::uint32_t hash) const noexcept;
-  std::size_t point_of(std::string_view key) const noexcept { return point_at(key_hash_(key)); }
+  std::size_t point_of(std::string_view key) const noexcept {
+    return point_at(key_hash_(key) ^ flip_);
+  }
 
   KeyHash key_hash_;
+  std::uint32_t flip_;  // all ones: positions are complements
+  bool hashes_again_;
   std::vector<RingPoint> points_;
 };
 

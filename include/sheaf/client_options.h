@@ -44,7 +44,7 @@ struct ClientOptions {
 /// Where a key lives, and why.
 struct Location {
   std::string node;         ///< Identity of the owner, `host:port`.
-  std::uint32_t slot = 0;   ///< Slot (`slots`) or ring point (`ring`).
+  std::uint32_t slot = 0;   ///< Slot (`slots`) or ring point (`ring`); 0 where there are neither.
   std::string routing_key;  ///< The part of the key that was hashed: the key, or the text in `{}`.
   std::string reason;       ///< One sentence.
 };

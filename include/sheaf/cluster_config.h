@@ -49,13 +49,17 @@ enum class LocatorKind : std::uint8_t {
   ring    ///< Virtual nodes on a ring of 32-bit points, weight x 160 each.
 };
 
-/// A ring that other memcached clients use too. Implies LocatorKind::ring; a `{tag}` in a key is
-/// ignored.
+/// The placement of another memcached client, so that both find each other's keys. Implies
+/// LocatorKind::ring; a `{tag}` in a key is ignored. docs/configuration.md says which settings of
+/// which client need which.
 enum class RingProfile : std::uint8_t {
-  none,                   ///< sheaf's own rings.
+  none,                   ///< sheaf's own.
   libmemcached,           ///< Its consistent distribution, default hash; its rules for weights.
   libmemcached_weighted,  ///< Its weighted ketama (KETAMA_WEIGHTED; PHP: LIBKETAMA_COMPATIBLE).
-  spymemcached            ///< Its ketama, for servers given as numeric addresses.
+  spymemcached,           ///< Its ketama, for servers given as numeric addresses.
+  modula,      ///< libmemcached's default: hash modulo number of servers. Their order counts.
+  pymemcache,  ///< The default of its HashClient, a rendezvous hash. No weights, as in modula.
+  dalli        ///< Its default, a ring with weights.
 };
 
 /// Which of memcached's protocols to speak.
@@ -145,7 +149,8 @@ struct ClusterConfig {
   LocatorKind locator = LocatorKind::slots;  ///< `locator=slots|ring`
   /// `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
   std::uint32_t slots = 65'536;
-  /// `ring=libmemcached|libmemcached-weighted|spymemcached`: memcached only.
+  /// `ring=libmemcached|libmemcached-weighted|spymemcached|modula|pymemcache|dalli`: memcached
+  /// only.
   RingProfile ring = RingProfile::none;
   /// `protocol=auto|binary|meta`: memcached only.
   MemcachedProtocol protocol = MemcachedProtocol::automatic;

@@ -134,6 +134,24 @@ class Memcached(harness.OnServers):
                          b'{"list":"jobs","dropped":1}\n')
         self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"2\n")
 
+    def test_placements_of_other_clients_are_drawn_and_used(self):
+        for ring in ("modula", "pymemcache", "dalli"):
+            self.uri = self.dev.uri + "?ring=" + ring
+            shares = [json.loads(line) for line in
+                      self.ends(DONE, "ring", "--keys", "1000", "--json").splitlines()]
+            self.assertEqual([share["node"] for share in shares], self.dev.nodes)
+            self.assertEqual(sum(share["keys"] for share in shares), 1000)
+            picture = self.ends(DONE, "ring").decode().splitlines()
+            self.assertEqual([line.split()[0] for line in picture[1:]], self.dev.nodes)
+            key = self.key("{t}" + ring)
+            found = json.loads(self.ends(DONE, "locate", "--json", key))
+            self.assertEqual(found["routing_key"], key)
+            self.assertEqual(found["slot"] != 0, ring == "dalli")
+            self.assertIn(found["node"], found["reason"])
+            self.ends(DONE, "set", key, "v")
+            self.uri = "memcached://" + found["node"]
+            self.assertEqual(self.ends(DONE, "get", key), b"v")
+
     def test_stats_of_every_server(self):
         lines = self.ends(DONE, "stats").decode().splitlines()
         reported = {line.split("\t")[0] for line in lines if line.split("\t")[1] == "version"}

@@ -82,8 +82,9 @@ TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
 TEST(ConfigCheck, ANumberThatIsNoChoiceIsRefused) {
   EXPECT_EQ(verdict([](auto& c) { c.failover = FailoverMode{2}; }),
             "option failover is \"2\", not owner or rehash");
-  EXPECT_EQ(verdict([](auto& c) { c.ring = RingProfile{4}; }),
-            "option ring is \"4\", not libmemcached or libmemcached-weighted or spymemcached");
+  EXPECT_EQ(verdict([](auto& c) { c.ring = RingProfile{7}; }),
+            "option ring is \"7\", not libmemcached or libmemcached-weighted or spymemcached or "
+            "modula or pymemcache or dalli");
 }
 
 TEST(ConfigCheck, BoundsTheMemoryOfARing) {

@@ -129,8 +129,9 @@ TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal_of_option("locator", ""), "is \"\", not slots or ring");
   EXPECT_EQ(refusal_of_option("failover", "gutter"), "is \"gutter\", not owner or rehash");
   EXPECT_EQ(refusal_of_option("ring", "ketama"),
-            "is \"ketama\", not libmemcached or libmemcached-weighted or spymemcached (ketama is "
-            "libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)");
+            "is \"ketama\", not libmemcached or libmemcached-weighted or spymemcached or modula or "
+            "pymemcache or dalli (ketama is libmemcached-weighted in libmemcached and PHP, and "
+            "spymemcached in Java)");
   EXPECT_EQ(refusal_of_option("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
   EXPECT_EQ(refusal_of_option("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
   refusal_of_option("client_id", "");

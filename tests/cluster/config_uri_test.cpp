@@ -316,6 +316,25 @@ TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
   EXPECT_EQ(good_uri("embedded://3?failover=rehash").failover, FailoverMode::rehash);
 }
 
+TEST(ConfigUri, TakesTheDefaultPlacementsOfOtherClients) {
+  const auto ring_of = [](std::string_view ring) {
+    return good_uri("memcached://c1,c2:11212?failover=rehash&ring=" + std::string(ring)).ring;
+  };
+  EXPECT_EQ(ring_of("modula"), RingProfile::modula);
+  EXPECT_EQ(ring_of("pymemcache"), RingProfile::pymemcache);
+  EXPECT_EQ(ring_of("dalli"), RingProfile::dalli);
+  EXPECT_EQ(good_uri("memcached://c1*2,c2?ring=dalli").nodes[0].weight, 2u);
+  EXPECT_EQ(refusal_of_uri("memcached://c1,c2*3?ring=modula"),
+            "option ring=modula takes no weights: libmemcached ignores them there, but c2:11211 "
+            "has the weight 3");
+  EXPECT_EQ(refusal_of_uri("memcached://c1*2,c2?ring=pymemcache"),
+            "option ring=pymemcache takes no weights: pymemcache has none, but c1:11211 has the "
+            "weight 2");
+  EXPECT_EQ(refusal_of_uri("memcached:///run/a.sock?ring=modula"),
+            "option ring is for servers with a name or an address, and /run/a.sock is the path of "
+            "a Unix socket");
+}
+
 TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {
   EXPECT_EQ(refusal_of_uri("mqtt://b1?colour=red"), "option colour is unknown");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?Timeout=1s"),

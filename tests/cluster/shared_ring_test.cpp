@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/md5.h"
+#include "tests/cluster/ring_routes.h"
 
 #if SHEAF_HAS_LIBMEMCACHED
 #include <libmemcached/memcached.h>
@@ -26,16 +27,6 @@ std::vector<NodeConfig> weighted() {
   constexpr std::array<std::uint32_t, 8> weights{600, 300, 200, 350, 1000, 800, 950, 100};
   auto nodes = servers();
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].weight = weights[i];
-  return nodes;
-}
-std::string ring_key(unsigned i) {
-  return (i % 10 == 9 ? "k\xc3\xa9y-" : "key-") + std::to_string(i);
-}
-std::string route(const ClientNodeLocator& ring, unsigned keys = 20'000) {
-  std::string nodes;
-  for (unsigned i = 0; i < keys; ++i) {
-    nodes += static_cast<char>('0' + ring.locate(ring_key(i)).node);
-  }
   return nodes;
 }
 // The five lowest points.
@@ -209,23 +200,27 @@ TEST(SharedRing, DoesNotReadTags) {
 #if SHEAF_HAS_LIBMEMCACHED
 // Compares with the answers of the real library, key by key.
 void compare(RingProfile profile, const std::vector<NodeConfig>& nodes) {
+  ClusterConfig config;
+  config.nodes = nodes;
+  config.locator = LocatorKind::ring;
+  config.ring = profile;
   memcached_st* library = memcached_create(nullptr);
   const auto set = [&](memcached_behavior_t behavior, std::uint64_t value) {
     ASSERT_EQ(memcached_behavior_set(library, behavior, value), MEMCACHED_SUCCESS);
   };
   if (profile == RingProfile::libmemcached) {
     set(MEMCACHED_BEHAVIOR_DISTRIBUTION, MEMCACHED_DISTRIBUTION_CONSISTENT);
-  } else {
+  } else if (profile == RingProfile::libmemcached_weighted) {
     set(MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED, 1);
   }
   for (const NodeConfig& node : nodes) {
     ASSERT_EQ(memcached_server_add_with_weight(library, node.host.c_str(), node.port, node.weight),
               MEMCACHED_SUCCESS);
   }
-  const SharedRing ring(profile, nodes);
+  const auto ring = make_locator(config);
   for (unsigned i = 0; i < 20'000; ++i) {
     const std::string k = ring_key(i);
-    ASSERT_EQ(ring.locate(k).node, memcached_generate_hash(library, k.data(), k.size())) << k;
+    ASSERT_EQ(ring->locate(k).node, memcached_generate_hash(library, k.data(), k.size())) << k;
   }
   memcached_free(library);
 }
@@ -235,6 +230,13 @@ TEST(SharedRingAgainstLibmemcached, PutsEveryKeyWhereTheLibraryPutsIt) {
   compare(RingProfile::libmemcached, weighted());
   compare(RingProfile::libmemcached_weighted, servers());
   compare(RingProfile::libmemcached_weighted, weighted());
+}
+
+// With weights as well: the library ignores them, so sheaf's configuration refuses them.
+TEST(SharedRingAgainstLibmemcached, PutsEveryKeyWhereItsDefaultPutsIt) {
+  compare(RingProfile::modula, servers());
+  compare(RingProfile::modula, weighted());
+  compare(RingProfile::modula, {servers().front()});
 }
 
 TEST(SharedRingAgainstLibmemcached, AgreesWhereSinglePrecisionLosesALabel) {

@@ -92,6 +92,9 @@ TEST(ServerSource, WhatIsNoSourceIsRefused) {
             "a source of servers cannot be a Unix socket");
   EXPECT_EQ(refusal_of_source("memcached+elasticache://a:0"),
             "server 1: the port is not an integer from 1 to 65535");
+  EXPECT_EQ(refusal_of_source("memcached+elasticache://a?ring=modula"),
+            "option ring=modula places keys by the order of the servers, which a source of servers "
+            "does not keep");
   EXPECT_EQ(refusal_of_source("memcached+srv://"), "server 1 is empty");
   EXPECT_EQ(refusal_of_source("memcached+srv://a?colour=red"), "option colour is unknown");
 }

@@ -28,12 +28,15 @@ using test::MemcachedProcess;
 constexpr std::array<std::uint32_t, 8> weights{600, 300, 200, 350, 1000, 800, 950, 100};
 constexpr auto patience = 60s;  // for a batch on a busy machine
 
+// How the library places keys: by its default, DISTRIBUTION_CONSISTENT or KETAMA_WEIGHTED.
+enum class Placement { modula, consistent, weighted };
+
 // Settings with which both agree.
 struct Agreement {
   std::string name;
   std::string options;  // sheaf's
-  bool weighted;        // the library: KETAMA_WEIGHTED, else DISTRIBUTION_CONSISTENT
-  bool binary;          // the library's protocol
+  Placement placement;
+  bool binary;  // the library's protocol
   unsigned keys;
 };
 
@@ -46,9 +49,9 @@ struct Found {
 class Library {
  public:
   explicit Library(const Agreement& agreement) : library_(memcached_create(nullptr)) {
-    if (agreement.weighted) {
+    if (agreement.placement == Placement::weighted) {
       behave(MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED, 1);
-    } else {
+    } else if (agreement.placement == Placement::consistent) {
       behave(MEMCACHED_BEHAVIOR_DISTRIBUTION, MEMCACHED_DISTRIBUTION_CONSISTENT);
     }
     if (agreement.binary) behave(MEMCACHED_BEHAVIOR_BINARY_PROTOCOL, 1);
@@ -117,7 +120,8 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       // The text of an address places keys, not the server that it leads to.
       const std::string host = i == 2 ? "localhost" : "127.0.0.1";
-      const std::uint32_t weight = GetParam().weighted ? weights[i] : 1;
+      const bool weighted = GetParam().placement == Placement::weighted;
+      const std::uint32_t weight = weighted ? weights[i] : 1;
       nodes_.push_back(host + ":" + std::to_string(servers_[i]->port()));
       library.add(host, servers_[i]->port(), weight);
       uri += (i > 0 ? "," : "") + nodes_[i] + "*" + std::to_string(weight);
@@ -165,10 +169,13 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
 
 INSTANTIATE_TEST_SUITE_P(
     With, SharedFleet,
-    testing::Values(Agreement{"WeightsAndText", "ring=libmemcached-weighted", true, false, 20'000},
+    testing::Values(Agreement{"WeightsAndText", "ring=libmemcached-weighted", Placement::weighted,
+                              false, 20'000},
                     Agreement{"WeightsAndBinary", "ring=libmemcached-weighted&protocol=binary",
-                              true, true, 2'000},
-                    Agreement{"NoWeights", "ring=libmemcached", false, false, 2'000}),
+                              Placement::weighted, true, 2'000},
+                    Agreement{"NoWeights", "ring=libmemcached", Placement::consistent, false,
+                              2'000},
+                    Agreement{"ItsDefault", "ring=modula", Placement::modula, false, 2'000}),
     [](const auto& test) { return test.param.name; });
 
 std::uint32_t flags_of(std::size_t key) { return static_cast<std::uint32_t>(key) * 0x9e3779b1u; }

@@ -151,7 +151,8 @@ TEST_P(MemcachedLists, AListWhoseHeadWasDroppedIsEmptyAndBeginsAgain) {
 }
 
 TEST_P(MemcachedLists, AllKeysOfAListLiveWhereItsNameLeadsAlsoOnARingThatReadsNoTags) {
-  for (const char* ring : {"libmemcached", "libmemcached-weighted", "spymemcached"}) {
+  for (const char* ring :
+       {"libmemcached", "libmemcached-weighted", "spymemcached", "modula", "pymemcache", "dalli"}) {
     SCOPED_TRACE(ring);
     const auto fresh = GetParam().make();
     Client shared = test::open(fresh->uri() + "&ring=" + ring);
