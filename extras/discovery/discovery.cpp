@@ -72,6 +72,7 @@ Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource sourc
     if (report && !closed && (!changed || changed->any())) report(changed);
     return changed.has_value();
   };
+  source.config.ring = client.config().ring;  // the client's placement is the one that counts
   return Impl::start(std::move(source), options, std::move(hand));
 }
 

@@ -43,6 +43,7 @@ std::optional<Error> check_options(const DiscoveryOptions& options) {
 }
 
 std::optional<Error> check_source(const ServerSource& source) {
+  if (source.config.ring == RingProfile::modula) return bad_argument(order_is_lost);
   if (source.kind == SourceKind::srv) {
     const auto query = dns::SrvQuery::of(source.host, 0);
     if (query) return std::nullopt;

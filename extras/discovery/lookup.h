@@ -17,6 +17,11 @@ struct Found {
   std::uint64_t version = 0;  // of the list, if it has one
 };
 
+// Servers that are found are sorted.
+inline constexpr const char* order_is_lost =
+    "option ring=modula places keys by the order of the servers, which a source of servers does "
+    "not keep";
+
 // What is wrong with the options, in one sentence.
 std::optional<Error> check_options(const DiscoveryOptions& options);
 // What is wrong with the source, in one sentence.

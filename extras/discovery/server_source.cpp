@@ -10,6 +10,7 @@
 #include "base/server_names.h"
 #include "base/text.h"
 #include "extras/discovery/dns/message.h"
+#include "extras/discovery/lookup.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
@@ -51,10 +52,7 @@ std::optional<std::string> check_source(const ServerSource& source) {
   if (!fits)
     return std::string(traits.scheme) + ":// does not look up servers by +" + std::string(how);
   if (is_path(source.host)) return "a source of servers cannot be a Unix socket";
-  if (source.config.ring == RingProfile::modula) {
-    return "option ring=modula places keys by the order of the servers, which a source of servers "
-           "does not keep";
-  }
+  if (source.config.ring == RingProfile::modula) return discovery::order_is_lost;
   if (source.kind != SourceKind::srv) return std::nullopt;
   const auto query = discovery::dns::SrvQuery::of(source.host, 0);
   if (query) return std::nullopt;

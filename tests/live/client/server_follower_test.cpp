@@ -215,6 +215,17 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
   EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to call");
 }
 
+// The order of the servers places the keys of such a client, and servers that are found are sorted.
+TEST(ServerFollower, AClientWhosePlacementNeedsTheOrderOfTheServersIsNotFollowed) {
+  auto client = Client::open("memcached://127.0.0.1:1?ring=modula");
+  ASSERT_TRUE(client);
+  const auto follower = ServerFollower::follow(
+      *client, ServerSource::parse_uri("memcached+srv://" + name).value(), [](const auto&) {});
+  ASSERT_FALSE(follower.has_value());
+  EXPECT_EQ(follower.error().reason, Reason::bad_argument);
+  EXPECT_THAT(follower.error().text, HasSubstr("ring=modula places keys by the order"));
+}
+
 TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {
   ListEndpoint endpoint("1\na||1\n");
   Lists lists;
