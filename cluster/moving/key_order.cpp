@@ -80,11 +80,26 @@ void KeyOrder::hold(Request& request) {
 }
 
 void KeyOrder::park(Request& request, Now now) {
+  const bool left_node = request.stage_ == Stage::sent;
   set_stage(request, Stage::parked);
   const bool waits = request.patience_.over || patient_.contains(request.patience_);
   if (!waits) patient_.push(request.patience_, now.mono + patience);
+  if (left_node && follows_parked(request)) return wake(request);
   // It was tried in vain, and those after it wait for it.
   for_each_line(request, [this](std::uint64_t hash) { std::erase(woken_, hash); });
+}
+
+// True if an earlier request on its key is parked, perhaps because this one was on a node.
+bool KeyOrder::follows_parked(const Request& request) const {
+  bool follows = false;
+  for_each_line(request, [&](std::uint64_t hash) {
+    const auto line = lines_.find(hash);
+    if (line == lines_.end()) return;
+    follows |= std::ranges::any_of(line->second, [&](const Request* other) {
+      return other->stage_ == Stage::parked && other->order_ < request.order_;
+    });
+  });
+  return follows;
 }
 
 void KeyOrder::wake(const Request& request) {

@@ -21,7 +21,8 @@
 // | held   | the same, and may_go() does not: park()     | parked                             |
 // | new    | may_go() allows it, or does not: park()     | sent, or parked                    |
 // | parked | another request on its key ended, was sent  | is tried again: next_to_try()      |
-// |        | or is held; its patience has ended          |                                    |
+// |        | or is held; a later one left its node; its  |                                    |
+// |        | patience has ended                          |                                    |
 // | any    | leave()                                     | forgotten                          |
 //
 // Pure: no socket, clock, entropy, thread or callback. Thread rule: one thread at a time. Lifetime:
@@ -86,6 +87,7 @@ class KeyOrder {
 
   void enter(Request& request);
   bool is_free(const Request& request, std::uint32_t node) const;
+  bool follows_parked(const Request& request) const;
   void wake(const Request& request);
   void rest() noexcept;
   void set_stage(Request& request, Request::Stage stage);

@@ -9,6 +9,7 @@ bool Sender::admits(Request& request, std::uint32_t node, Now now) {
   if (!order_.may_go(request, node)) {
     order_.park(request, now);
     parts_.timer.need(order_.poll_deadline());
+    try_parked();
     return false;
   }
   order_.send(request);

@@ -99,6 +99,13 @@ TEST_F(KeyOrderTest, ANewMapKeepsTheOrderToo) {
   EXPECT_EQ(received("b:1"), Numbers({"2", "3"}));
 }
 
+TEST_F(KeyOrderTest, ThoseThatWaitOnANodeGoToAnotherAtOnceAndInTheirOrder) {
+  cluster->apply(topology_of({a, b, c}, {{8, 2}, {16'384, 1}}), loop.now());
+  start_many(3);  // c is not connected
+  apply({a, b}, {{16'384, 1}});
+  EXPECT_EQ(received("b:1"), Numbers({"1", "2", "3"}));
+}
+
 TEST_F(KeyOrderTest, AFormerOwnerThatHangsHoldsUpNewOperationsForAMomentOnly) {
   start_many(2);
   apply({a, b}, {{16'384, 1}});
