@@ -61,7 +61,7 @@ ClientCluster::~ClientCluster() = default;
 void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
   SHEAF_CHECK(topology->epoch() > this->topology().epoch());
   if (shut_down_) return;
-  if (redirects_ != nullptr) keep_order();
+  keep_order();
   nodes_.follow(std::move(topology), now);
   if (redirects_ != nullptr) redirects_->on_topology();
   if (user_ != nullptr) user_->on_topology(now);
@@ -195,6 +195,7 @@ void ClientCluster::begin(unsigned node, Request& request, Now now) {
 }
 
 void ClientCluster::keep_order() {
+  if (!controls_.keep_order) return;
   sender_.order().keep([this](const auto& enter) { deadlines_.for_each(enter); });
 }
 

@@ -1,5 +1,6 @@
 // The servers of a cluster change while requests, locks and watches are in progress: on the real
-// stack, with servers that each have their own store.
+// stack, with servers that each have their own store. With a seed they may share one, and several
+// operations on a key are in flight: see Changes.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='LiveTopology.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -13,6 +14,7 @@
 
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 namespace {
@@ -102,13 +104,17 @@ TEST_F(TopologyChange, WhatIsInFlightEndsWhereItIsAndThenTheNodeCloses) {
   pass(100ms);
   EXPECT_EQ(op.ended, 0u);
   EXPECT_EQ(client.cluster().nodes().size(), 2u);
+  const Op& another = client.get("another " + key, 1s);
   const Op& later = client.get(key, 1s);
   pass(50ms);
-  EXPECT_TRUE(later.answered);
-  EXPECT_EQ(later.node, name(0)) << "nothing new goes to a node that has left";
+  EXPECT_TRUE(another.answered);
+  EXPECT_EQ(another.node, name(0)) << "nothing new goes to a node that has left";
+  EXPECT_EQ(later.ended, 0u) << "it waits for the one before it on its key";
   pass(1s);
   EXPECT_TRUE(op.answered);
   EXPECT_EQ(op.node, name(1));
+  EXPECT_TRUE(later.answered);
+  EXPECT_EQ(later.node, name(0));
   EXPECT_EQ(client.cluster().nodes().size(), 1u);
   EXPECT_EQ(stack.broker(1).connections(), 0u);
 }
@@ -350,18 +356,21 @@ TEST_F(WatchedChange, TheOldOwnerForgetsAKeyThatItKeepsNoLonger) {
 
 // ---- many changes, from a seed
 
-// All sorts of requests on one client whose servers change again and again. Finds a request that
-// was sent to a server that did not own its key at that moment; one that ends twice, never, late,
-// or with an error although nothing is wrong; and nodes that stay.
+// All sorts of requests on one client whose servers change again and again, up to four on a key at
+// once. Finds a request that was sent to a server that did not own its key at that moment; one that
+// ends twice, never, late, or with an error although nothing is wrong; writes of a key that a
+// server's log has in another order than that of their start (WriteOrder); and nodes that stay.
+// Each server has data of its own, or, with an even seed, all have the same.
 class Changes {
  public:
   Changes(std::uint64_t seed, const cluster::ClusterControls& controls)
       : random_(Random(seed).fork()),
-        stack_(seed, 4,
-               random_.below(2) == 0 ? EndpointKind::memcached : EndpointKind::state_store),
+        stack_(seed, 4, random_.below(2) == 0 ? EndpointKind::memcached : EndpointKind::state_store,
+               seed % 2 == 0),
         all_(stack_.config.nodes),
         faulty_(random_.below(2) == 0) {
     stack_.controls = controls;
+    stack_.keep_log();
     stack_.config.connect_timeout = 100ms;
     stack_.config.max_in_flight = static_cast<std::uint32_t>(random_.below(2) == 0 ? 4 : 1'024);
     for (unsigned i = 0; i < stack_.size(); ++i) {
@@ -381,6 +390,8 @@ class Changes {
     stack_.world.run_for(6s);
     look();
     if (finding_.empty()) settle(client);
+    const auto disorder = order_.judge(stack_.log());
+    if (finding_.empty() && !disorder.empty()) finding_ = disorder.front();
     return finding_;
   }
 
@@ -389,10 +400,16 @@ class Changes {
     Changes* owner = nullptr;
     cluster::Request request;
     std::string key;
+    std::string value;
     unsigned ended = 0;
     Deadline ended_at{0};
     void on_done(socket::Request&, const socket::Completion& completion) override {
       ended_at = completion.now.mono;
+      if (completion.answered) {
+        owner->order_.acknowledge(value);
+      } else {
+        owner->order_.fail(value, completion.outcome, ended_at);
+      }
       if (++ended > 1) owner->finding_ = "a request ended twice";
       if (!completion.answered) {
         if (completion.outcome == Outcome::not_sent && request.at_owner) return;
@@ -422,22 +439,33 @@ class Changes {
     }
     const auto plan = client.cluster().nodes().snapshot();
     const bool planned = random_.below(2) == 0;
-    for (std::uint64_t i = random_.below(8); i > 0; --i) {
-      Asked& asked = asked_.emplace_back();
-      asked.owner = this;
-      asked.key = "key" + std::to_string(random_.below(50));
-      asked.request.operation.verb =
-          random_.below(2) == 0 ? protocol::Verb::get : protocol::Verb::set;
-      asked.request.operation.key = asked.key;
-      asked.request.operation.value = "value";
-      asked.request.at_owner = random_.below(5) == 0;
-      asked.request.sink = &asked;
-      client.later([this, &client, &asked, plan, planned](Now now) {
-        asked.request.operation.deadline = now.mono + 3s;
-        if (!planned) return client.cluster().start(asked.request, now);
-        client.cluster().start_at(plan->epoch(), plan->owner(asked.key), asked.request, now);
-      });
+    for (std::uint64_t i = random_.below(4); i > 0; --i) {
+      const std::string key = "key" + std::to_string(random_.below(50));
+      for (std::uint64_t at_once = 1 + random_.below(4); at_once > 0; --at_once) {
+        ask(client, key, planned ? plan : nullptr);
+      }
     }
+  }
+
+  // With a plan, whose topology may be an earlier one, or without.
+  void ask(StackClient& client, const std::string& key,
+           const std::shared_ptr<const cluster::Topology>& plan) {
+    Asked& asked = asked_.emplace_back();
+    asked.owner = this;
+    asked.key = key;
+    asked.value = key + "=" + std::to_string(++written_);
+    const bool reads = random_.below(2) == 0;
+    asked.request.operation.verb = reads ? protocol::Verb::get : protocol::Verb::set;
+    asked.request.operation.key = asked.key;
+    if (!reads) asked.request.operation.value = asked.value;
+    asked.request.at_owner = random_.below(5) == 0;
+    asked.request.sink = &asked;
+    client.later([this, &client, &asked, plan, reads](Now now) {
+      asked.request.operation.deadline = now.mono + 3s;
+      if (!reads) order_.begin_write(0, asked.key, asked.value, now.mono);
+      if (plan == nullptr) return client.cluster().start(asked.request, now);
+      client.cluster().start_at(plan->epoch(), plan->owner(asked.key), asked.request, now);
+    });
   }
 
   // True if the server owned the key at that moment. At the moment of a change both topologies
@@ -485,6 +513,8 @@ class Changes {
   }
 
   Random random_;
+  WriteOrder order_{cluster::KeyOrder::patience};
+  unsigned written_ = 0;
   Stack stack_;
   const std::vector<NodeConfig> all_;
   const bool faulty_;
@@ -524,6 +554,10 @@ TEST(LiveTopology, ANodeThatLeavesAndKeepsItsQueueIsFound) {
 
 TEST(LiveTopology, AnOwnerOfAnEarlierTopologyThatStillCountsIsFound) {
   EXPECT_LT(first_seed_with({.check_epoch = false}), 100u);
+}
+
+TEST(LiveTopology, ANewServerThatExecutesWhatTheFormerOneHasYetToExecuteIsFound) {
+  EXPECT_LT(first_seed_with({.keep_order = false}), 20u);
 }
 
 TEST(LiveTopology, ANodeThatClosesWithRequestsInFlightIsFound) {

@@ -15,7 +15,8 @@ using protocol::Verb;
 
 class MemcachedService final : public SimService {
  public:
-  MemcachedService(CacheTable& table, Now now) : table_(table), started_(now.mono), clock_(0.5) {
+  MemcachedService(SimMemcached& server, Now now)
+      : server_(server), table_(server.table()), started_(now.mono), clock_(0.5) {
     table_.restart();
   }
   std::unique_ptr<SimPeer> accept(SimConnection& connection, Now now) override;
@@ -27,8 +28,16 @@ class MemcachedService final : public SimService {
   CacheTable::Answer execute(const Operation& operation) {
     return table_.execute(operation, clock_);
   }
+  CacheTable::Answer store(const Operation& operation, Now now) {
+    CacheTable::Answer done = execute(operation);
+    if (server_.log != nullptr && done.status == Status::done) {
+      server_.log->push_back({now.mono, &server_, std::string(operation.value)});
+    }
+    return done;
+  }
 
  private:
+  SimMemcached& server_;
   CacheTable& table_;
   Deadline started_;
   CacheClock clock_;
@@ -81,9 +90,9 @@ class MemcachedPeer final : public SimPeer {
   MemcachedPeer(MemcachedService& service, SimConnection& connection)
       : service_(service), connection_(connection) {}
 
-  std::size_t on_bytes(std::string_view bytes, Now) override {
+  std::size_t on_bytes(std::string_view bytes, Now now) override {
     in_.append(bytes);
-    while (take_request()) {
+    while (take_request(now)) {
     }
     flush();
     return bytes.size();
@@ -94,7 +103,7 @@ class MemcachedPeer final : public SimPeer {
  private:
   void flush() { out_.erase(0, connection_.send(out_)); }
 
-  bool take_request() {
+  bool take_request(Now now) {
     const std::size_t end = in_.find("\r\n");
     if (end == in_.npos) return false;
     std::vector<std::string_view> words = words_of(std::string_view(in_).substr(0, end));
@@ -107,12 +116,12 @@ class MemcachedPeer final : public SimPeer {
       value = std::string_view(in_).substr(size, length);
       size += length + 2;
     }
-    answer(words, value);
+    answer(words, value, now);
     in_.erase(0, size);
     return true;
   }
 
-  void answer(const std::vector<std::string_view>& words, std::string_view value) {
+  void answer(const std::vector<std::string_view>& words, std::string_view value, Now now) {
     const std::string_view command = words[0];
     if (command == "version") {
       out_ += "VERSION 1.6.18\r\n";
@@ -124,7 +133,7 @@ class MemcachedPeer final : public SimPeer {
     } else if (command == "mg") {
       get(words[1], Flags({words.begin() + 2, words.end()}));
     } else if (command == "ms") {
-      set(words[1], value, Flags({words.begin() + 3, words.end()}));
+      set(words[1], value, Flags({words.begin() + 3, words.end()}), now);
     } else if (command == "md") {
       remove(words[1], Flags({words.begin() + 2, words.end()}));
     } else {
@@ -166,7 +175,7 @@ class MemcachedPeer final : public SimPeer {
     }
   }
 
-  void set(std::string_view key, std::string_view value, const Flags& flags) {
+  void set(std::string_view key, std::string_view value, const Flags& flags, Now now) {
     Operation operation;
     operation.verb = Verb::set;
     operation.key = key;
@@ -178,7 +187,7 @@ class MemcachedPeer final : public SimPeer {
       operation.condition = Condition::if_version;
       operation.version = flags.of('C');
     }
-    const auto done = service_.execute(operation);
+    const auto done = service_.store(operation, now);
     const bool compared = operation.condition == Condition::if_version;
     const std::string_view code = done.status == Status::done     ? "HD"
                                   : done.status == Status::absent ? "NF"
@@ -217,7 +226,7 @@ std::unique_ptr<SimPeer> MemcachedService::accept(SimConnection& connection, Now
 }  // namespace
 
 SimServer::Start SimMemcached::start() {
-  return [this](Now now) { return std::make_unique<MemcachedService>(table_, now); };
+  return [this](Now now) { return std::make_unique<MemcachedService>(*this, now); };
 }
 
 }  // namespace sheaf::sim

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "tests/sim/kit/server_log.h"
 #include "tests/sim/kit/sim_cache.h"
 #include "tests/sim/kit/sim_network.h"
 
@@ -22,6 +23,8 @@ class SimMemcached {
   SimServer::Start start();
 
   CacheTable& table() { return table_; }
+
+  ServerLog* log = nullptr;  // gets every value that is stored
 
  private:
   CacheTable table_;

@@ -177,6 +177,14 @@ void SimResp::go_down_for(std::chrono::nanoseconds time) {
   }
 }
 
+ServerLog SimResp::stored() const {
+  ServerLog log;
+  for (const auto& execution : cluster_.log().executions()) {
+    if (execution.words[0] == "SET") log.push_back({execution.at, this, execution.words[2]});
+  }
+  return log;
+}
+
 void SimResp::move(unsigned node) {
   const NodeAddress at = next_address();
   server(node).crash();

@@ -11,6 +11,7 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "tests/sim/kit/server_log.h"
 #include "tests/sim/kit/sim_network.h"
 #include "tests/support/resp_model/cluster_changes.h"
 #include "tests/support/resp_model/model_cluster.h"
@@ -48,6 +49,9 @@ class SimResp {
   void go_down_for(std::chrono::nanoseconds time);
   // Kills the process and starts it again at another address.
   void move(unsigned node);
+
+  // What SET stored, according to the log of all nodes. Keys move, so their data are one.
+  ServerLog stored() const;
 
   Deadline now() const { return network_.world().now().mono; }
 

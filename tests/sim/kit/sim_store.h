@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "store/server/host.h"
+#include "tests/sim/kit/server_log.h"
 #include "tests/sim/kit/sim_network.h"
 
 namespace sheaf::sim {
@@ -28,6 +29,7 @@ class SimStore {
   // True if the data survive a crash (a store that writes them to disk), false if they are lost (a
   // store that keeps them in memory, as ours does).
   bool keep_data = false;
+  ServerLog* log = nullptr;  // gets every value that is stored
 
  private:
   store::server::HostOptions options_;

@@ -161,6 +161,11 @@ StackClient& Stack::add_client() {
   return *clients_.back();
 }
 
+void Stack::keep_log() {
+  for (const auto& store : stores_) store->log = &log_;
+  for (const auto& cache : caches_) cache->log = &log_;
+}
+
 std::string Stack::key_on(unsigned broker, unsigned number) {
   const auto topology = cluster::Topology::make(config);
   for (unsigned i = 0;; ++i) {

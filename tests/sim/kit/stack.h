@@ -156,6 +156,9 @@ class Stack {
 
   SimStore& store(unsigned index) { return *stores_[index]; }
   SimMemcached& memcached(unsigned index) { return *caches_[index]; }
+  // From now on log() has what all servers store.
+  void keep_log();
+  const ServerLog& log() const { return log_; }
 
   SimWorld world;
   ClusterConfig config;
@@ -165,6 +168,7 @@ class Stack {
   cluster::ClusterControls controls{};           // likewise
 
  private:
+  ServerLog log_;
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
   std::vector<std::unique_ptr<SimMemcached>> caches_;
 
