@@ -1,5 +1,7 @@
 // Bulk connections of a real client whose server closes them, accepts no more of them, or goes
-// down. Two simulated threads call the client, which makes a bulk connection worthwhile.
+// down. Two simulated threads call the client, which makes a bulk connection worthwhile. Each waits
+// for its call, and their batches only read, so the order of operations on a key is not in
+// question.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Requests that their submitter cancels: what is known about them, what happens to the others, and
-// that a cancellation says nothing about the node.
+// that a cancellation says nothing about the node. Stop and cancel in any order, with several
+// operations on a key, are in tests/sim/faults_test.cpp and tests/sim/rooms/stop_room_test.cpp.
 
 #include <gtest/gtest.h>
 

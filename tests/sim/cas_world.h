@@ -2,7 +2,9 @@
 
 // A few lockers that count under a lock of one memcached, in virtual time. Requests and answers of
 // a connection keep their order and come late or never. Connections are cut, and requests sent on
-// them may still be executed. Clients stall, and the server restarts.
+// them may still be executed. Clients stall, and the server restarts. A locker waits for each
+// answer or gives it up, and its writes name the version that they replace, so the order of
+// requests on a key is not in question.
 //
 // Thread rule: one thread.
 

@@ -1,5 +1,6 @@
 // The real stack under random faults: every seed draws its own mix. While faults occur, every
-// answer must be true; when they end, everything must work again.
+// answer must be true; when they end, everything must work again. Clients start up to four
+// operations on a key at once, and each store's log must have them in that order (WriteOrder).
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Faults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -16,6 +17,7 @@
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/kit/sim_mangler.h"
 #include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 namespace {
@@ -48,6 +50,7 @@ class FaultRun {
   explicit FaultRun(std::uint64_t seed, Bug bug = Bug::none)
       : random_(seed ^ 0x5eaf), mix_(random_), stack_(seed, 3) {
     stack_.bug = bug;
+    stack_.keep_log();
     stack_.config.pool_max = 1 + static_cast<unsigned>(random_.below(3));
     for (unsigned i = 0; i < 3; ++i) set_faults(stack_.broker(i));
     stack_.add_client();
@@ -57,6 +60,7 @@ class FaultRun {
   std::string describe() const { return mix_.describe(); }
   std::uint64_t trace() const { return stack_.world.trace(); }
   const MangleCounts& mangled() const { return mangled_; }
+  std::size_t overlaps() const { return order_.overlaps(); }
 
   void run() {
     for (int step = 0; step < 60; ++step) {
@@ -84,18 +88,22 @@ class FaultRun {
   // A value says who wrote it and where, so a value that turns up under another key is seen at
   // once.
   void work(StackClient& client) {
-    for (std::uint64_t i = random_.below(5); i > 0; --i) {
+    for (std::uint64_t i = random_.below(3); i > 0; --i) {
       const std::string& key = keys_[random_.below(keys_.size())];
-      const auto timeout = std::chrono::milliseconds(20 + random_.below(1500));
-      if (random_.below(2) == 0) {
-        recent_.emplace_back(&client, &client.get(key, timeout));
-      } else {
-        std::string value = key + "=" + std::to_string(++written_);
-        if (random_.below(20) == 0) value.resize(20'000, '.');
-        recent_.emplace_back(&client, &client.set(key, value, timeout));
-      }
+      for (std::uint64_t at_once = 1 + random_.below(4); at_once > 0; --at_once) begin(client, key);
     }
     if (mix_.cancel) cancel_some();
+  }
+
+  void begin(StackClient& client, const std::string& key) {
+    const auto timeout = std::chrono::milliseconds(20 + random_.below(1500));
+    if (random_.below(2) == 0) {
+      recent_.emplace_back(&client, &client.get(key, timeout));
+    } else {
+      std::string value = key + "=" + std::to_string(++written_);
+      if (random_.below(20) == 0) value.resize(20'000, '.');
+      recent_.emplace_back(&client, &client.set(key, value, timeout));
+    }
   }
 
   // Cancels some of the latest operations, which may have ended or not even begun.
@@ -173,6 +181,12 @@ class FaultRun {
     });
     check_deadlines();
     check_versions();
+    check_order();
+  }
+
+  void check_order() {
+    for (unsigned c = 0; c < stack_.clients(); ++c) order_.add(c, stack_.client(c).operations());
+    for (const std::string& finding : order_.judge(stack_.log())) ADD_FAILURE() << finding;
   }
 
   // Time is virtual: no operation outlives its deadline, unless its own client was stalled.
@@ -222,6 +236,7 @@ class FaultRun {
   std::vector<std::string> keys_;
   std::deque<std::pair<StackClient*, Op*>> recent_;
   unsigned written_ = 0;
+  WriteOrder order_;
 };
 
 TEST(Faults, NoWrongValueNoLostCallNoOverrunAndFullRecoveryForEverySeed) {
@@ -232,6 +247,7 @@ TEST(Faults, NoWrongValueNoLostCallNoOverrunAndFullRecoveryForEverySeed) {
     FaultRun run(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + run.describe());
     run.run();
+    EXPECT_GT(run.overlaps(), 20u) << "one operation of a key at a time has always its order";
     if (HasFailure()) FAIL() << "replay with SHEAF_SIM_SEED=" << seed;
   }
 }

@@ -6,12 +6,14 @@ const std::string& KeyHistory::begin_set(std::size_t size) {
   std::string value = name_ + "=" + std::to_string(writes_.size()) + ".";
   value.append(size, '.');
   writes_.push_back({std::move(value), State::open});
+  ++open_;
   return *writes_.back().value;
 }
 
 std::string KeyHistory::end_write(std::size_t number, const Error* error) {
   Write& write = writes_[number];
   if (write.state != State::open) return "a write of " + name_ + " ended twice";
+  --open_;
   if (error == nullptr) {
     write.state = State::acknowledged;
   } else if (error->outcome == Outcome::unknown) {

@@ -21,12 +21,15 @@ class KeyHistory {
   explicit KeyHistory(std::string name) : name_(std::move(name)), writes_(1) {}
 
   const std::string& name() const { return name_; }
-  // True if the newest write has not ended.
-  bool busy() const { return writes_.back().state == State::open; }
+  // True if a write has not ended.
+  bool busy() const { return open_ > 0; }
   // Returns the value to be set. It names the key and the number of the write, followed by `size`
   // more bytes.
   const std::string& begin_set(std::size_t size);
-  void begin_remove() { writes_.push_back({std::nullopt, State::open}); }
+  void begin_remove() {
+    writes_.push_back({std::nullopt, State::open});
+    ++open_;
+  }
   // The write that began last, for end_write(): several may be in flight.
   std::size_t newest() const { return writes_.size() - 1; }
   // Ends a write; no error means that it was acknowledged. Returns what is wrong, or nothing.
@@ -53,6 +56,7 @@ class KeyHistory {
 
   std::string name_;
   std::vector<Write> writes_;  // the first is the key's initial absence
+  unsigned open_ = 0;          // writes that have not ended
 };
 
 }  // namespace sheaf::sim

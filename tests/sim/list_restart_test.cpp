@@ -138,7 +138,7 @@ class RestartRun {
 
 // A memory-only store that restarts has lost the list. A client that still knows the old head must
 // not bring it back without what it names. Readers see a list pushed since then, or an error.
-TEST_P(ListRestart, AStoreThatLostItsMemoryNeverHasATornListNorOldItemsAmongNewOnes) {
+TEST_P(ListRestart, AStoreThatLostItsMemoryHasNoTornListAndNoOldItemsForEverySeed) {
   ListRules rules;
   rules.ids = GetParam();
   Seen seen;

@@ -1,6 +1,9 @@
 #pragma once
 
 // Clients that write and read one list over the simulated network, and what must hold for the list.
+// A writer waits for the requests of a step before it begins the next, and those of one step have
+// different keys, so the order of requests on a key is not in question. The order of a writer's
+// items is: ListRun checks it.
 //
 // Thread rule: one thread.
 

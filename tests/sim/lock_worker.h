@@ -1,7 +1,9 @@
 #pragma once
 
 // A client that adds one to a shared counter again and again under a lock: it takes the lock, reads
-// fenced, writes fenced, and gives the lock back. It halts at the worst moments.
+// fenced, writes fenced, and gives the lock back. It halts at the worst moments. It waits for each
+// answer or gives it up, and its writes carry fencing tokens, so the order of requests on a key is
+// not in question.
 //
 // Thread rule: one thread. The worker outlives its client.
 

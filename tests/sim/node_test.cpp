@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 namespace {
@@ -134,22 +135,27 @@ TEST_F(NodeTest, AServerThatClosesAfterEveryLoginIsDialedLessAndLessOften) {
 }
 
 // The connection of a key is full. The other connection has room, but a request on it would
-// overtake.
+// overtake. The server's log has all 900 in their order (WriteOrder).
 TEST_F(NodeTest, TheOrderOfAKeyIsKeptWhenItsConnectionIsFull) {
-  start().config.pool_min = stack->config.pool_max = 2;
+  start().keep_log();
+  stack->config.pool_min = stack->config.pool_max = 2;
   client();
   pass(1s);
   ASSERT_EQ(stats().connections, 2u);
   broker().faults.jitter = 20ms;
   for (int round = 0; round < 5; ++round) {
-    for (int i = 0; i < 900; ++i) client().set("key", std::to_string(i), 5s);
+    for (int i = 0; i < 900; ++i) client().set("key", std::to_string(900 * round + i), 5s);
     pass(1ms);
     ASSERT_EQ(stats().in_flight, 512u);
     ASSERT_EQ(stats().waiting, 388u);
     const Op& last = client().get("key", 5s);
     pass(2s);
-    ASSERT_EQ(last.got, "899");
+    ASSERT_EQ(last.got, std::to_string(900 * round + 899));
   }
+  WriteOrder order;
+  order.add(0, client().operations());
+  EXPECT_EQ(order.judge(stack->log()), std::vector<std::string>());
+  EXPECT_EQ(stack->log().size(), 4'500u);
 }
 
 // Memcached pairs replies by their order, so it still owes a reply to a request that timed out.

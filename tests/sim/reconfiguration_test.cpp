@@ -1,5 +1,7 @@
 // Changes the servers of a client a thousand times through its public interface, while threads use
-// it. All servers are front ends of one store, so a key's value does not depend on its owner.
+// it. All servers are front ends of one store, so a key's value does not depend on its owner. Each
+// thread waits for its call, so the order of operations on a key is not in question here; it is in
+// topology_test.cpp and in Threads.ServersThatComeAndGo*.
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,12 @@
 // Writes that depend on the present value of their keys, in Garnet slots that migrate key by key.
 // Garnet has no transactions on a key that has left while its slot has not, so such a write goes to
 // and fro between the two servers until the migration ends. It must succeed whenever that is before
-// its deadline.
+// its deadline. Up to four increments of a key are in flight, and must be carried out in the order
+// of their start.
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 
 #include "protocol/resp/wire/hash_slot.h"
@@ -20,43 +22,54 @@ using protocol::resp::hash_slot;
 constexpr std::string_view tag = "{t}";
 constexpr unsigned migrations = 4;
 
-// Increments a counter, or stores by version what it read, again and again.
+// Increments a counter, or stores by version what it read, again and again. It starts one to four
+// increments at once; each must count on where the one before it ended. A store by version waits
+// for the version of the one before.
 class ChangeWorker final : private socket::RequestSink, private socket::TimerSink {
  public:
-  ChangeWorker(StackClient& client, std::string key, bool counts)
+  ChangeWorker(StackClient& client, std::string key, bool counts, std::uint64_t seed)
       : cluster_(client.cluster()),
         timer_(client.loop().timer(*this)),
         key_(std::move(key)),
-        counts_(counts) {}
+        counts_(counts),
+        random_(seed) {}
 
   void go_on(Now now) {
-    request_.operation = {};
-    request_.operation.key = key_;
-    request_.operation.deadline = now.mono + 5s;
-    if (counts_) {
-      request_.operation.verb = Verb::increment;
-      request_.operation.initial = 1;
-    } else {
-      value_ = key_ + "=" + std::to_string(done_);
-      request_.operation.verb = Verb::set;
-      request_.operation.value = value_;
-      request_.operation.version = version_;
-      if (done_ > 0) request_.operation.condition = Condition::if_version;
-    }
-    request_.sink = this;
-    over_ = false;
+    in_flight_ = counts_ ? 1 + random_.below(changes_.size()) : 1;
     begun_ = now.mono;
-    cluster_.start(request_, now);
+    for (std::size_t i = 0, count = in_flight_; i < count; ++i) begin(changes_[i], now);
   }
   void stop() { stopped_ = true; }
-  bool over() const { return over_; }
+  bool over() const { return in_flight_ == 0; }
   unsigned done() const { return done_; }
   std::chrono::nanoseconds slowest() const { return slowest_; }
   std::vector<std::string> findings;
 
  private:
-  void on_done(socket::Request&, const socket::Completion& completion) override {
-    over_ = true;
+  struct Change final : cluster::Request {
+    unsigned number = 0;  // of all changes of the worker, from 1
+  };
+
+  void begin(Change& change, Now now) {
+    change.number = ++begun_changes_;
+    change.operation = {};
+    change.operation.key = key_;
+    change.operation.deadline = now.mono + 5s;
+    if (counts_) {
+      change.operation.verb = Verb::increment;
+      change.operation.initial = 1;
+    } else {
+      value_ = key_ + "=" + std::to_string(done_);
+      change.operation.verb = Verb::set;
+      change.operation.value = value_;
+      change.operation.version = version_;
+      if (done_ > 0) change.operation.condition = Condition::if_version;
+    }
+    change.sink = this;
+    cluster_.start(change, now);
+  }
+  void on_done(socket::Request& request, const socket::Completion& completion) override {
+    const auto& change = static_cast<const Change&>(request);
     slowest_ = std::max(slowest_, completion.now.mono - begun_);
     if (!completion.answered) {
       findings.push_back(std::string(to_string(completion.outcome)) + ", " +
@@ -64,11 +77,13 @@ class ChangeWorker final : private socket::RequestSink, private socket::TimerSin
                          std::string(completion.text));
     } else if (completion.reply.status != protocol::Status::done) {
       findings.emplace_back("somebody else has written");
-    } else if (counts_ && completion.reply.number != done_ + 1) {
-      findings.push_back("counted to " + std::to_string(completion.reply.number.value_or(0)));
+    } else if (counts_ && completion.reply.number != change.number) {
+      findings.push_back("change " + std::to_string(change.number) + " counted to " +
+                         std::to_string(completion.reply.number.value_or(0)));
     }
     ++done_;
     version_ = completion.reply.version;
+    if (--in_flight_ > 0) return;
     if (!stopped_ && findings.empty()) timer_->set(completion.now.mono + 20ms);
   }
   void on_timer(Now now) override { go_on(now); }
@@ -77,11 +92,13 @@ class ChangeWorker final : private socket::RequestSink, private socket::TimerSin
   const std::unique_ptr<socket::Timer> timer_;
   const std::string key_;
   const bool counts_;
-  cluster::Request request_;
+  Random random_;
+  std::array<Change, 4> changes_;
   std::string value_;
   std::string version_;
+  unsigned begun_changes_ = 0;
   unsigned done_ = 0;
-  bool over_ = true;
+  std::size_t in_flight_ = 0;
   bool stopped_ = false;
   Deadline begun_{0};
   std::chrono::nanoseconds slowest_{0};
@@ -93,7 +110,7 @@ TEST(RespChanges, OfKeysThatHaveLeftASlotOfGarnetBeforeItAllSucceed) {
   RespWorld run(1, options);
   std::deque<ChangeWorker> workers;
   for (unsigned i = 0; i < 40; ++i) {
-    workers.emplace_back(*run.client, std::string(tag) + std::to_string(i), i % 2 == 0);
+    workers.emplace_back(*run.client, std::string(tag) + std::to_string(i), i % 2 == 0, i + 1);
   }
   run.client->later([&](Now now) {
     for (ChangeWorker& worker : workers) worker.go_on(now);

@@ -1,6 +1,7 @@
 // Watches of a client that does nothing else, on a model cluster of the Redis protocol whose slots
 // move and whose nodes fail. Redis notifies, Garnet is polled. Whatever happens, the watch ends on
-// what the keys hold, never reports a value older than one before, and reports in time again.
+// what the keys hold, never reports a value older than one before, and reports in time again. The
+// writer waits for each write, so the order of operations on a key is not in question.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='RespWatch.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -136,7 +137,7 @@ class RespWatch final : private client::calls::WatchSink {
   std::size_t gaps_ = 0;
 };
 
-TEST(RespWatch, EndsOnWhatTheKeysHoldWhateverTheClusterDoes) {
+TEST(RespWatch, EndsOnWhatTheKeysHoldWhateverTheClusterDoesForEverySeed) {
   const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
   const std::uint64_t first = one != 0 ? one : 1;
   const std::uint64_t last = one != 0 ? one : seeds_to_run(40);

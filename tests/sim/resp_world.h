@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 
 // Three primaries with one replica each. A fourth primary joins later.
 struct RespWorld {
-  explicit RespWorld(std::uint64_t seed, test::resp_model::ClusterOptions options = {})
+  explicit RespWorld(std::uint64_t seed, test::resp_model::ClusterOptions options = {},
+                     const cluster::ClusterControls& controls = {})
       : world(seed), network(world), resp(network, 3, seed, std::move(options)) {
     for (unsigned primary = 0; primary < 3; ++primary) resp.add_replica(primary);
     newcomer = resp.add_primary();
@@ -27,7 +28,9 @@ struct RespWorld {
     ClusterConfig config;
     config.kind = EndpointKind::redis;
     config.nodes = resp.addresses();
-    client = std::make_unique<StackClient>(world, network, config, seed);
+    client =
+        std::make_unique<StackClient>(world, network, config, seed, Bug::none,
+                                      client::watch::WatchRegistryOptions(), nullptr, controls);
     world.run_for(100ms);
   }
   // Both wait until the operation ends.
@@ -64,6 +67,14 @@ struct RespWorld {
       case 0:
         return fail_over(source);
     }
+  }
+  // A slot gets another owner, and all nodes know it at once.
+  void flip(std::uint16_t slot, Random& random) {
+    auto& changes = resp.changes();
+    if (!changes.over() || !resp.cluster().settled()) return;
+    const auto source = resp.cluster().node(0).view.owner(slot);
+    const auto target = static_cast<unsigned>((source + 1 + random.below(2)) % 3);
+    changes.flip({slot, slot}, source, target, {}, resp.now());
   }
   void fail_over(unsigned primary) {
     for (unsigned node = 0; node < resp.cluster().size(); ++node) {

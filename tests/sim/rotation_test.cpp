@@ -1,5 +1,5 @@
 // Passwords and tokens that expire, in virtual time: real clients and their credential source on
-// simulated threads, with servers that accept each credential until it expires.
+// simulated threads, with servers that accept each credential until it expires. Calls only read.
 
 #include <gtest/gtest.h>
 

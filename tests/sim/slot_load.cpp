@@ -86,12 +86,16 @@ void SlotUser::begin(Now now) {
     Action& action = actions_[i];
     action.operation = {};
     action.may_lag = false;
+    action.read.reset();
     const std::uint64_t draw = random_.below(10);
     if (draw < 2 && !several) {
       SlotUser& owner = load_.user(random_.below(load_.users()));
       read(action, owner.history(random_.below(owner.keys())));
     } else if (draw < 4) {
       read(action, history);
+      if (load_.reads_ == ReadTarget::primary) {
+        action.read = load_.order_.begin_read(0, history.name());
+      }
     } else if (draw < 9) {
       set(action, history);
     } else {
@@ -118,6 +122,7 @@ void SlotUser::set(Action& action, KeyHistory& history) {
   action.history = &history;
   action.value = history.begin_set(0);
   action.write = history.newest();
+  load_.order_.begin_write(0, history.name(), action.value);
   action.operation.verb = Verb::set;
   action.operation.key = history.name();
   action.operation.value = action.value;
@@ -154,9 +159,14 @@ void SlotUser::on_done(socket::Request& request, const socket::Completion& compl
 }
 
 void SlotUser::end_read(Action& action, const socket::Completion& completion) {
+  const bool found = completion.answered && completion.reply.status == protocol::Status::done;
+  if (action.read) {
+    load_.order_.end_read(*action.read,
+                          found ? std::optional(completion.reply.value) : std::nullopt);
+  }
   if (!completion.answered) return;
   GetResult got;
-  if (completion.reply.status == protocol::Status::done) {
+  if (found) {
     got.emplace();
     got->data = completion.reply.value;
   }
@@ -173,6 +183,11 @@ void SlotUser::end_write(Action& action, const Error* error) {
   const auto times =
       error == nullptr ? SlotLoad::Times{1, 1} : SlotLoad::Times{0, unknown ? 1u : 0u};
   load_.sets_[action.value] = times;
+  if (error == nullptr) {
+    load_.order_.acknowledge(action.value);
+  } else {
+    load_.order_.fail(action.value, error->outcome, load_.now());
+  }
   load_.finding(action.history->end_write(action.write, error));
 }
 
@@ -191,7 +206,9 @@ std::string SlotUser::check_counters() {
 
 SlotLoad::SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
                    test::resp_model::ClusterOptions options, ReadOptions reads)
-    : world(seed), resp(network, primaries, seed, with_password(std::move(options))) {
+    : world(seed),
+      resp(network, primaries, seed, with_password(std::move(options))),
+      reads_(reads.from) {
   resp.cluster().log().keeps_reads = false;
   ClusterConfig config;
   config.kind = EndpointKind::redis;
@@ -345,27 +362,10 @@ std::int64_t SlotLoad::number_at(const std::string& key) {
   return places.size() == 1 ? number : -1;
 }
 
-// The acknowledged sets of a key were carried out in the order in which they were started. One
-// whose outcome is unknown may be carried out at any time.
-void SlotLoad::judge_order() {
-  std::map<std::string, std::uint64_t> newest;  // by key
-  for (const Execution& execution : resp.log().executions()) {
-    if (execution.words[0] != "SET") continue;
-    const std::string& key = execution.words[1];
-    const std::string& value = execution.words[2];  // "key=12."
-    const auto times = sets_.find(value);
-    if (times == sets_.end() || times->second.least == 0) continue;
-    std::uint64_t number = 0;
-    std::from_chars(value.data() + key.size() + 1, value.data() + value.size(), number);
-    std::uint64_t& last = newest[key];
-    if (number < last) finding(value + " was carried out after number " + std::to_string(last));
-    last = std::max(last, number);
-  }
-}
-
 void SlotLoad::judge() {
   rest();
-  judge_order();
+  for (std::string& text : order_.judge(resp.stored())) finding(std::move(text));
+  order_.forget();
   std::map<std::string, unsigned> carried_out;
   for (const Execution& execution : resp.log().executions()) {
     if (execution.words[0] == "SET") ++carried_out[execution.words[2]];

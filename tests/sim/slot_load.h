@@ -13,12 +13,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/sim/key_history.h"
 #include "tests/sim/kit/sim_resp.h"
 #include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 
@@ -54,8 +56,9 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
     Doing doing = Doing::get;
     KeyHistory* history = nullptr;
     Counter* counter = nullptr;
-    std::size_t since = 0;  // of a read, for KeyHistory
-    std::size_t write = 0;  // of a set, for KeyHistory
+    std::size_t since = 0;                   // of a read, for KeyHistory
+    std::size_t write = 0;                   // of a set, for KeyHistory
+    std::optional<WriteOrder::Read> read{};  // of a get, unless a replica may answer it
     std::string value;
     std::array<std::string_view, 3> words;
     bool in_flight = false;
@@ -131,6 +134,8 @@ class SlotLoad {
   void expect_calm_fetches() const;  // at most one a second
 
   std::uint64_t done() const { return done_; }  // of all clients
+  // Operations that began while another one of their client on their key was in flight.
+  std::size_t overlaps() const { return order_.overlaps(); }
   SlotUser& user(std::size_t index) { return *users_[index]; }
   std::size_t users() const { return users_.size(); }
   Deadline now() const { return world.now().mono; }
@@ -162,13 +167,14 @@ class SlotLoad {
   static std::vector<Shift> in_pieces(const std::vector<Shift>& shifts, std::size_t slots);
   std::vector<unsigned> owners() const;
   std::int64_t number_at(const std::string& key);
-  void judge_order();
   void finding(std::string text);  // empty: no finding
 
+  const ReadTarget reads_;
   std::chrono::nanoseconds pause_{std::chrono::seconds(1)};
   std::vector<Failed> errors_;
   std::vector<std::string> findings_;
   std::map<std::string, Times> sets_;  // by value; all values differ
+  WriteOrder order_;
   std::uint64_t done_ = 0;
   std::vector<std::unique_ptr<SlotUser>> users_;
 };

@@ -16,6 +16,7 @@ ThreadWorld::ThreadWorld(std::uint64_t seed, const Plants& plants)
 
 ThreadWorld::ThreadWorld(const Draw& draw, const Plants& plants)
     : ThreadRoom({draw.random, draw.setting}, plants), habit_(draw.habit) {
+  stack_.keep_log();
   closes_early_ = random_.below(4) == 0;
   const std::uint64_t callers = 2 + random_.below(1 + random_.below(5));
   for (std::uint64_t i = 0; i < callers; ++i) {
@@ -44,6 +45,7 @@ void ThreadWorld::run() {
   closing_ = true;
   client_.reset();
   if (pending_ > 0) require(std::to_string(pending_) + " callbacks never came");
+  for (const std::string& finding : order_.judge(stack_.log())) require(finding);
 }
 
 void ThreadWorld::run_caller(Caller& caller) {
@@ -149,14 +151,28 @@ void ThreadWorld::get_async(Caller& caller) {
 void ThreadWorld::set_async(Caller& caller) {
   KeyHistory* const key = free_key(caller);
   if (key == nullptr) return;
-  const std::string value = key->begin_set(caller.random.below(3000));
+  for (std::uint64_t at_once = 1 + caller.random.below(4); at_once > 0; --at_once) {
+    set_async(caller, *key);
+  }
+}
+
+void ThreadWorld::set_async(Caller& caller, KeyHistory& key) {
+  const std::string value = key.begin_set(caller.random.below(3000));
+  order_.begin_write(0, key.name(), value, stack_.world.now().mono);
   client_->async()
-      .set(key->name(), value)
-      .then(once<Result<SetResult>>(
-          [this, key, started = begin_call()](const Result<SetResult>& result) {
-            end_call(started);
-            end_write(*key, result);
-          }));
+      .set(key.name(), value)
+      .then(once<Result<SetResult>>([this, &key, write = key.newest(), value,
+                                     started = begin_call()](const Result<SetResult>& result) {
+        end_call(started);
+        check_stored(key, result);
+        const Error* const error = result ? nullptr : &result.error();
+        if (error == nullptr) {
+          order_.acknowledge(value);
+        } else {
+          order_.fail(value, error->outcome, stack_.world.now().mono);
+        }
+        require(key.end_write(write, error));
+      }));
 }
 
 void ThreadWorld::get_many_async(Caller& caller) {
@@ -213,9 +229,13 @@ void ThreadWorld::end_read(const Read& read, const std::vector<KeyResult<GetResu
   }
 }
 
-void ThreadWorld::end_write(KeyHistory& key, const Result<SetResult>& result) {
+void ThreadWorld::check_stored(const KeyHistory& key, const Result<SetResult>& result) {
   if (!result) check_error(result.error());
   if (result && !result->stored) require(key.name() + " was not stored");
+}
+
+void ThreadWorld::end_write(KeyHistory& key, const Result<SetResult>& result) {
+  check_stored(key, result);
   require(key.end_write(result ? nullptr : &result.error()));
 }
 

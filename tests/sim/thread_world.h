@@ -4,8 +4,10 @@
 // simulated servers and a simulated network. The seed draws the kind of endpoint, the faults, the
 // calls, and the order in which the threads continue.
 //
-// Each key has one thread that writes it; all threads read all keys. A run finds:
+// Each key has one thread that writes it; all threads read all keys. Up to four asynchronous sets
+// of a key are in flight. A run finds:
 //  - a value under another key, an acknowledged write that is lost (KeyHistory)
+//  - asynchronous sets of a key that were carried out in another order (WriteOrder)
 //  - a call that lasts longer than its timeout, or fails although nothing is wrong
 //  - a callback that comes twice or never
 //  - a loop that two threads use at once, and threads that wait forever (SimThreads)
@@ -21,6 +23,7 @@
 #include "base/random.h"
 #include "tests/sim/key_history.h"
 #include "tests/sim/kit/thread_room.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 
@@ -68,6 +71,7 @@ class ThreadWorld final : public ThreadRoom {
   void set_many(Caller& caller);
   void get_async(Caller& caller);
   void set_async(Caller& caller);
+  void set_async(Caller& caller, KeyHistory& key);
   void get_many_async(Caller& caller);
 
   KeyHistory* free_key(Caller& caller);
@@ -75,6 +79,7 @@ class ThreadWorld final : public ThreadRoom {
   void end_read(const Read& read, std::size_t index, const Result<GetResult>& got);
   void end_read(const Read& read, const std::vector<KeyResult<GetResult>>& got);
   void end_write(KeyHistory& key, const Result<SetResult>& result);
+  void check_stored(const KeyHistory& key, const Result<SetResult>& result);
   void check_error(const Error& error);
   // Calls of this world must not fail just because the servers change.
   bool calm() const override;
@@ -85,6 +90,7 @@ class ThreadWorld final : public ThreadRoom {
   const Habit habit_;
   bool closes_early_ = false;  // while asynchronous calls are in flight
   bool closing_ = false;
+  WriteOrder order_{cluster::KeyOrder::patience};
   std::deque<KeyHistory> keys_;
   std::deque<Caller> callers_;
   std::optional<Client> client_;

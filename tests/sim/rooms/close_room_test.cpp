@@ -3,6 +3,8 @@
 //  - a call that does not end, that ends twice, or late
 //  - a callback after the client has closed, except on a thread whose own call was refused
 //  - an outcome that is not true: a write reported as not sent that is read
+//  - sets of a key, up to four of which are in flight, that the servers' log has in another order
+//    than that of the calls (WriteOrder)
 //  - a guard that is held afterwards, and one whose loss was not reported
 
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 #include "base/this_thread.h"
 #include "tests/sim/key_history.h"
 #include "tests/sim/kit/room_runs.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 namespace {
@@ -57,6 +60,7 @@ class CloseRoom final : public ThreadRoom {
   };
 
   void run() override {
+    stack_.keep_log();
     std::optional<Client> client(open_client());
     for (Caller& caller : callers_) {
       caller.locker.emplace(*client, LockerOptions{.lease = 300ms});
@@ -132,16 +136,28 @@ class CloseRoom final : public ThreadRoom {
   }
 
   void set(Caller& caller) {
-    KeyHistory* const key = caller.key;
-    if (key->busy()) return;
-    const std::string value = key->begin_set(caller.random.below(2000));
+    if (caller.key->busy()) return;
+    for (std::uint64_t at_once = 1 + caller.random.below(4); at_once > 0; --at_once) {
+      set(caller, *caller.key);
+    }
+  }
+
+  void set(Caller& caller, KeyHistory& key) {
+    const std::string value = key.begin_set(caller.random.below(2000));
+    order_.begin_write(0, key.name(), value);
     const auto call = begin();
-    caller.async->set(key->name(), value)
-        .then([this, call, key, started = begin_callback()](const Result<SetResult>& result) {
+    caller.async->set(key.name(), value)
+        .then([this, call, &key, write = key.newest(), value,
+               started = begin_callback()](const Result<SetResult>& result) {
           end(*call);
           end_callback(started);
-          if (!result) check(result.error());
-          require(key->end_write(result ? nullptr : &result.error()));
+          if (result) {
+            order_.acknowledge(value);
+          } else {
+            check(result.error());
+            order_.fail(value, result.error().outcome, stack_.world.now().mono);
+          }
+          require(key.end_write(write, result ? nullptr : &result.error()));
         });
     call->returned = true;
   }
@@ -281,6 +297,7 @@ class CloseRoom final : public ThreadRoom {
 
   void check_keys() {
     end_faults();
+    for (const std::string& finding : order_.judge(stack_.log())) require(finding);
     Client client = open_client();
     for (KeyHistory& key : keys_) {
       const std::size_t since = key.last_acknowledged();
@@ -290,6 +307,7 @@ class CloseRoom final : public ThreadRoom {
     }
   }
 
+  WriteOrder order_;
   std::deque<KeyHistory> keys_;
   std::deque<Caller> callers_;
   std::deque<std::shared_ptr<Pending>> pending_;

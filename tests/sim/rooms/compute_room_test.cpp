@@ -6,6 +6,8 @@
 //  - an exception of one function in the call of another
 //  - a call that does not end, that ends twice, that lasts longer than its deadlines and its own
 //    computation, or that fails without a reason
+// One caller of a client computes a key at a time, and stores what it made before the next, so the
+// order of operations on a key is not in question.
 
 #include <gtest/gtest.h>
 

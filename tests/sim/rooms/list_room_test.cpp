@@ -3,6 +3,7 @@
 //  - an item that is lost, that appears twice, or that was never pushed
 //  - items of one thread out of order
 //  - a call that lasts longer than its timeout, or fails although nothing is wrong
+// The order of items is checked; a list's requests on one key never overlap (list_world.h).
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,8 @@
 //  - a wait that does not end by its deadline, that finds a free lock busy, or that never ends
 //  - a lock that is lost although nothing is wrong
 //  - a loss that is reported twice, never, or after the lock was given back
+// A lock has one request in flight, and a thread waits for its calls under the lock, so the order
+// of operations on a key is not in question.
 
 #include <gtest/gtest.h>
 

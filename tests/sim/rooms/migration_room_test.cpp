@@ -4,6 +4,7 @@
 //  - a value that was read after a later write or removal had been acknowledged
 //  - a value that no program wrote, a placeholder that a program sees
 //  - a call that lasts longer than its deadline, or fails although nothing is wrong
+// Programs and mover wait for each call, so the order of operations on a key is not in question.
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 //  - a call that does not end soon after its token was stopped, or is cancelled without a stop
 //  - a call that was stopped before it began and has any effect
 //  - an outcome that is not true: a write reported as not sent that is read
+//  - asynchronous sets of a key, up to four of which are in flight, that the servers' log has in
+//    another order than that of the calls (WriteOrder)
 //  - a lock that no caller holds and none can get, because its acquisition was cancelled
 
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 
 #include "tests/sim/key_history.h"
 #include "tests/sim/kit/room_runs.h"
+#include "tests/sim/kit/write_order.h"
 
 namespace sheaf::sim {
 namespace {
@@ -31,6 +34,7 @@ constexpr const char* door = "door";
 class StopRoom final : public ThreadRoom {
  public:
   StopRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 3), plants) {
+    stack_.keep_log();
     for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
       Caller& caller = callers_.emplace_back(Caller{Random(random_.fork()), {}});
       for (int k = 0; k < 4; ++k) {
@@ -142,14 +146,30 @@ class StopRoom final : public ThreadRoom {
   void set_async(Caller& caller, const Shared& call) {
     KeyHistory& key = *caller.own[caller.random.below(caller.own.size())];
     if (key.busy()) return;
+    set_async(caller, call, key);
+    for (std::uint64_t more = caller.random.below(4); more > 0; --more) {
+      const Shared& another = live_.emplace_back(std::make_shared<Stoppable>());
+      another->started = begin_call();
+      set_async(caller, another, key);
+    }
+  }
+
+  void set_async(Caller& caller, const Shared& call, KeyHistory& key) {
     const std::string value = key.begin_set(caller.random.below(3000));
+    order_.begin_write(0, key.name(), value);
     const SetOptions options{.stop = &call->token};
     client_->async()
         .set(key.name(), value, options)
-        .then(once<Result<SetResult>>([this, call, &key](const auto& result) {
-          end(*call, stack_.config.timeout);
-          end_set(*call, key, result);
-        }));
+        .then(once<Result<SetResult>>(
+            [this, call, &key, write = key.newest(), value](const auto& result) {
+              end(*call, stack_.config.timeout);
+              if (result) {
+                order_.acknowledge(value);
+              } else {
+                order_.fail(value, result.error().outcome, stack_.world.now().mono);
+              }
+              end_set(*call, key, write, result);
+            }));
   }
 
   void get_many(Caller& caller, const Shared& call) {
@@ -272,12 +292,17 @@ class StopRoom final : public ThreadRoom {
   }
 
   void end_set(const Stoppable& call, KeyHistory& key, const Result<SetResult>& result) {
+    end_set(call, key, key.newest(), result);
+  }
+  void end_set(const Stoppable& call, KeyHistory& key, std::size_t write,
+               const Result<SetResult>& result) {
     if (!result) check(call, result.error());
     if (result && call.before) require("a call was carried out that was stopped before");
-    require(key.end_write(result ? nullptr : &result.error()));
+    require(key.end_write(write, result ? nullptr : &result.error()));
   }
 
   void check_rest() {
+    for (const std::string& finding : order_.judge(stack_.log())) require(finding);
     for (KeyHistory& key : keys_) {
       const std::size_t since = key.last_acknowledged();
       const auto got = client_->get(key.name());
@@ -304,6 +329,7 @@ class StopRoom final : public ThreadRoom {
 
   static constexpr std::chrono::milliseconds lease = 1s;
 
+  WriteOrder order_;
   std::deque<KeyHistory> keys_;
   std::deque<Caller> callers_;
   std::optional<Client> client_;

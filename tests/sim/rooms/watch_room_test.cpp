@@ -5,6 +5,8 @@
 //  - a callback that overlaps another one of its watch, or one after the watch has ended, by its
 //    owner or in a callback
 //  - a wait that does not end when its token is stopped, or when the client closes
+// A key has one writer, which waits for each call, so the order of operations on a key is not in
+// question.
 
 #include <gtest/gtest.h>
 
