@@ -14,9 +14,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
+#include "base/deadline_heap.h"
 #include "protocol/resp/wire/hash_slot.h"
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/kit/write_order.h"
@@ -245,10 +247,28 @@ std::uint64_t first_disorder(Trouble trouble, const std::string& word,
   return 0;
 }
 
-// Controls. While the order of a key is kept, the order in which waits end decides nothing: so both
-// faults are what is left when it is not kept. DeadlineHeap returns equal deadlines last in, first
-// out.
+struct Waiter : DeadlineHook<Waiter> {
+  unsigned number = 0;
+};
+
+// Returns the order in which five waits end that began one after another and end at once.
+std::vector<unsigned> order_of_equal_deadlines() {
+  std::array<Waiter, 5> waiters;
+  DeadlineHeap<Waiter> heap;
+  for (unsigned i = 0; i < waiters.size(); ++i) {
+    waiters[i].number = i + 1;
+    heap.push(waiters[i], Deadline{0});
+  }
+  std::vector<unsigned> order;
+  while (const Waiter* const next = heap.pop_due(Deadline{0})) order.push_back(next->number);
+  return order;
+}
+
+// Controls. While the order of a key is kept, the order in which waits end decides nothing, so each
+// of the two faults is planted in a client that does not keep it. The first is that of the heap,
+// which returns equal deadlines last in, first out.
 TEST(Resp, WaitsThatEndAtOnceLastInFirstOutAreFound) {
+  ASSERT_EQ(order_of_equal_deadlines(), (std::vector<unsigned>{1, 5, 4, 3, 2}));
   EXPECT_LT(first_disorder(Trouble::moved, "MOVED", {.keep_order = false}), 20u);
 }
 
