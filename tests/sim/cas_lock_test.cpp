@@ -78,9 +78,9 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
     losses += world.losses();
   }
   if (one) return;
-  EXPECT_GT(grants, 5000u);
-  EXPECT_GT(losses, 500u);
-  EXPECT_GT(counted, 5000u);
+  EXPECT_GT(grants, 10 * last);
+  EXPECT_GT(losses, last / 10);
+  EXPECT_GT(counted, 10 * last);
 }
 
 bool two_believe(LockControls controls) {
