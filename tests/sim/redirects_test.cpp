@@ -27,11 +27,15 @@ using protocol::Verb;
 
 constexpr unsigned server_count = 3;
 
-// Starts one to four writes and reads of its key at once, again and again. The first is a write.
-class SlotWorker final : private socket::RequestSink {
+// Starts one to four writes and reads of its key at once, again and again, with short pauses. The
+// first is a write.
+class SlotWorker final : private socket::RequestSink, private socket::TimerSink {
  public:
-  SlotWorker(cluster::ClientCluster& cluster, std::string key, std::uint64_t seed)
-      : cluster_(cluster), key_(std::move(key)), random_(seed) {}
+  SlotWorker(StackClient& client, std::string key, std::uint64_t seed)
+      : cluster_(client.cluster()),
+        timer_(client.loop().timer(*this)),
+        key_(std::move(key)),
+        random_(seed) {}
 
   void start(Now now) {
     in_flight_ = 1 + random_.below(actions_.size());
@@ -50,7 +54,7 @@ class SlotWorker final : private socket::RequestSink {
     for (std::size_t i = 0, count = in_flight_; i < count; ++i) cluster_.start(actions_[i], now);
   }
   void stop() { stopped_ = true; }
-  bool over() const { return over_; }
+  bool over() const { return stopped_ && in_flight_ == 0; }
   const std::string& key() const { return key_; }
   unsigned writes() const { return writes_; }
   std::string value(unsigned write) const { return key_ + "=" + std::to_string(write); }
@@ -69,19 +73,21 @@ class SlotWorker final : private socket::RequestSink {
     } else if (reads && completion.reply.value != action.value) {
       failures.push_back("read " + std::string(completion.reply.value) + " for " + action.value);
     }
-    if (--in_flight_ > 0) return;
-    over_ = stopped_;
-    if (!over_) start(completion.now);
+    if (--in_flight_ > 0 || stopped_) return;
+    timer_->set(completion.now.mono + std::chrono::microseconds(random_.below(2'000)));
+  }
+  void on_timer(Now now) override {
+    if (!stopped_) start(now);
   }
 
   cluster::ClientCluster& cluster_;
+  const std::unique_ptr<socket::Timer> timer_;
   const std::string key_;
   Random random_;
   std::array<Action, 4> actions_;
   std::size_t in_flight_ = 0;
   unsigned writes_ = 0;
   bool stopped_ = false;
-  bool over_ = false;
 };
 
 class MovingSlotsWorld final : private socket::Deferred {
@@ -91,7 +97,7 @@ class MovingSlotsWorld final : private socket::Deferred {
     config.nodes = resp.addresses();
     stack = std::make_unique<StackClient>(world, network, config, seed);
     for (unsigned i = 0; i < 12; ++i) {
-      workers.emplace_back(client(), "key" + std::to_string(i), 100 * seed + i);
+      workers.emplace_back(*stack, "key" + std::to_string(i), 100 * seed + i);
     }
     stack->loop().defer(*this);
   }
