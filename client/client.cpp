@@ -213,6 +213,16 @@ Call<Result<CommandReply>> AsyncClient::execute(Command command,
   return calls::execute_later(origin(impl_, hook_), std::move(command), options);
 }
 
+Result<std::vector<NodeReply>> Client::execute_on_all(Command command,
+                                                      const CommandOptions& options) {
+  return calls::execute_on_all(shared(*this)->context(), std::move(command), options);
+}
+
+Call<Result<std::vector<NodeReply>>> AsyncClient::execute_on_all(
+    Command command, const CommandOptions& options) const {
+  return calls::execute_on_all_later(origin(impl_, hook_), std::move(command), options);
+}
+
 std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options,
                                                    std::vector<KeyResult<GetResult>>&& used) {

@@ -13,6 +13,7 @@ namespace {
 // The first attempt asks the owner of some slot, and so waits until the members are known.
 constexpr unsigned most_attempts = 3;
 constexpr std::size_t longest_quote = 60;  // of a key, in an error
+constexpr std::size_t most_named = 8;      // nodes, in an error
 
 protocol::LocalError closing() {
   return {Outcome::shutdown, Reason::closed, "the client is closing"};
@@ -143,14 +144,41 @@ void CommandRouter::route(CommandRequest& request, Now now) {
   if (request.only_node.empty()) return route_by_keys(request, now);
   const Member* const member = parts_.cluster.topology().find(request.only_node);
   if (member == nullptr) {
-    const std::string text =
-        printable(request.only_node, longest_quote) + " is not a node of the cluster";
-    return end(request, protocol::invalid(text), now);
+    return end(request, protocol::invalid(stranger(request.only_node)), now);
   }
   parts_.cluster.start_on(member->index(), request, now);
 }
 
+// "h:1 is not a node of the cluster; its nodes are a:1, b:1, ..."
+std::string CommandRouter::stranger(std::string_view node) const {
+  std::string text = printable(node, longest_quote) + " is not a node of the cluster";
+  std::size_t named = 0;
+  for (const Member& member : parts_.cluster.topology().members()) {
+    text += named == 0 ? "; its nodes are " : ", ";
+    if (named++ == most_named) return text + "...";
+    text += member.identity();
+  }
+  return text;
+}
+
+// The nodes that own keys, if the command concerns each of them.
+CommandRouter::Concerned CommandRouter::concerned(const CommandRequest& request) const {
+  if (request.keys) return {};
+  std::string name = commands_->of_each_node(request.operation.words);
+  if (name.empty()) return {};
+  return {std::move(name), parts_.cluster.topology().owning_nodes()};
+}
+
 void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
+  const Concerned all = concerned(request);
+  if (all.nodes.size() > 1) {
+    return end(request,
+               protocol::invalid(
+                   all.command + " concerns each of the " + std::to_string(all.nodes.size()) +
+                   " nodes: send it to one (--node HOST:PORT, Command::at_node) or to all "
+                   "(--all-nodes, Client::execute_on_all)"),
+               now);
+  }
   protocol::CommandUse use;
   if (request.keys) {
     use.keys.assign(request.keys->begin(), request.keys->end());
@@ -166,7 +194,10 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
     use = std::move(*found);
   }
   request.only_reads_ = use.only_reads;
-  if (use.keys.empty()) return parts_.cluster.start_on(any_node(), request, now);
+  if (use.keys.empty()) {
+    const unsigned node = all.nodes.empty() ? any_node() : all.nodes.front();
+    return parts_.cluster.start_on(node, request, now);
+  }
   if (const auto error = scattered(use.keys)) return end(request, *error, now);
   request.operation.key = use.keys.front();
   // If there are no slots, two keys may have two stand-ins.

@@ -16,8 +16,10 @@
 // | started | anything                           | as any request                      |          |
 //
 // A command with keys goes to the owner of the first, as a request for that key, so redirects are
-// followed. All its keys must be in one slot, or on one node if there are no slots. A command
-// without keys goes to the first node that is up. A command for a certain node goes to that node.
+// followed. All its keys must be in one slot, or on one node if there are no slots. A command for a
+// certain node goes to that node. A command without keys goes to the first node that is up. If it
+// has the answer or the effect of one node only, as FLUSHALL has, it goes to the owner of all keys;
+// if there are several owners, it ends as invalid.
 //
 // Thread rule: belongs to one lane.
 
@@ -26,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/client_cluster.h"
 #include "cluster/map_fetcher.h"
@@ -71,6 +74,11 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   const protocol::ServerCommands& commands() const noexcept { return *commands_; }
 
  private:
+  struct Concerned {
+    std::string command;          // empty: any node may carry it out
+    std::vector<unsigned> nodes;  // by index
+  };
+
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   void on_timer(Now now) override;
   bool knows_members() const noexcept { return parts_.map == nullptr || parts_.map->known(); }
@@ -81,6 +89,8 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   void settle(Now now);
   void route(CommandRequest& request, Now now);
   void route_by_keys(CommandRequest& request, Now now);
+  std::string stranger(std::string_view node) const;
+  Concerned concerned(const CommandRequest& request) const;
   std::optional<protocol::LocalError> scattered(std::span<const std::string_view> keys) const;
   unsigned any_node() const;
   void end(CommandRequest& request, const protocol::LocalError& error, Now now);

@@ -32,9 +32,11 @@ std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line) 
 }
 
 std::expected<ExecWords, std::string> read_exec_words(const ParsedLine& line) {
-  ExecWords words{{}, line.texts(), line.has("--raw")};
+  ExecWords words{{}, line.has("--all-nodes"), line.texts(), line.has("--raw")};
   OptionReader reader(line);
   reader.text("--node", "HOST:PORT", words.node);
+  reader.refuse_if(words.all_nodes && line.has("--node"),
+                   "--node names one node, and --all-nodes means all: give one of them.");
   return reader.take(std::move(words));
 }
 

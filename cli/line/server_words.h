@@ -34,6 +34,7 @@ std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line);
 
 struct ExecWords {
   std::string node;                // --node HOST:PORT; empty: the keys decide
+  bool all_nodes = false;          // --all-nodes
   std::vector<std::string> words;  // CMD and its arguments; at least one
   bool raw = false;                // --raw
 };

@@ -329,6 +329,13 @@ std::string json_reply(const CommandReply& reply) {
   return line_of(object);
 }
 
+std::string json_node_reply(std::string_view node, const CommandReply& reply) {
+  Json object = Json::object();
+  object["node"] = node;
+  object["reply"] = json_of(reply);
+  return line_of(object);
+}
+
 std::string json_failure(const Error& error, std::string_view sentence) {
   Json object = Json::object();
   object["error"] = json_of(error, sentence);

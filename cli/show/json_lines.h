@@ -86,6 +86,8 @@ std::string json_server(const ClusterServer& server);
 // distinct texts, else an array of pairs. Inside, a text that is not UTF-8 is {"base64":T} and an
 // error is {"error":T}. Numbers that JSON cannot express are texts.
 std::string json_reply(const CommandReply& reply);
+// The same of one node: {"node":N,"reply":V}
+std::string json_node_reply(std::string_view node, const CommandReply& reply);
 // {"error":E}; `sentence` is its text if that is not sentence_of(error).
 std::string json_failure(const Error& error, std::string_view sentence = {});
 

@@ -109,6 +109,18 @@ void Topology::owners(std::span<const std::string_view> keys,
   for (std::uint32_t& node : nodes) node = index_at(node);
 }
 
+std::vector<std::uint32_t> Topology::owning_nodes() const {
+  std::vector<bool> owns(members_.size(), slots().empty());
+  for (const std::uint16_t owner : slots()) {
+    if (owner != 0) owns[owner - 1] = true;
+  }
+  std::vector<std::uint32_t> nodes;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (owns[i]) nodes.push_back(members_[i].index());
+  }
+  return nodes;
+}
+
 std::uint32_t Topology::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
   return index_at(locator_->stand_in(key, FilterOfPositions(filter, members_)));
 }

@@ -92,6 +92,9 @@ class Topology {
   const std::string& identity(std::uint32_t node) const noexcept {
     return members_[positions_[node]].identity();
   }
+  // The nodes that own keys, in the order of the members: those with slots; all if there are no
+  // slots.
+  std::vector<std::uint32_t> owning_nodes() const;
   // The nodes that copy a member. Reads of its keys may go to them.
   std::span<const std::uint32_t> replicas(std::uint32_t node) const noexcept {
     if (node >= replicas_.size()) return {};

@@ -128,6 +128,10 @@ class SHEAF_API AsyncClient {
   /// See Client::execute.
   Call<Result<CommandReply>> execute(Command command, const CommandOptions& options = {}) const;
 
+  /// See Client::execute_on_all.
+  Call<Result<std::vector<NodeReply>>> execute_on_all(Command command,
+                                                      const CommandOptions& options = {}) const;
+
   /// See Client::get_many.
   Call<Gets> get_many(std::span<const std::string_view> keys,
                       const BatchOptions& options = {}) const;

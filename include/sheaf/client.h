@@ -158,16 +158,28 @@ class SHEAF_API Client {
 
   /// Sends a command that this library has no operation for, and returns what the server answers.
   /// It goes to the owner of its keys, which must all be in one slot; one without keys goes to any
-  /// node. The servers are asked once which words are keys, and whether it only reads (COMMAND). A
-  /// command that only reads is sent once more if its connection is lost; any other then ends as
-  /// `unknown`. Errors: Outcome::refused with the server's own words; Outcome::invalid for keys in
-  /// several slots, or if the servers do not know which words are keys (name them with
-  /// Command::keys); Outcome::unsupported for what a shared connection cannot carry (MULTI,
-  /// SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above `value_limit`, and for a reply
-  /// above it (and above 1 MiB), with more than 1,048,576 values or more than 32 levels:
-  /// Outcome::refused if the command only reads, else Outcome::unknown, because it was carried out.
-  /// `redis://`; elsewhere Outcome::unsupported.
+  /// node. But FLUSHALL, DBSIZE, KEYS, CONFIG, INFO and others have the effect or the answer of one
+  /// node only. If several nodes own keys, these are refused as `invalid`: name a node with
+  /// Command::at_node, or use execute_on_all. The servers are asked once which words are keys, and
+  /// whether it only reads (COMMAND). A command that only reads is sent once more if its connection
+  /// is lost; any other then ends as `unknown`. Errors: Outcome::refused with the server's own
+  /// words; Outcome::invalid for keys in several slots, or if the servers do not know which words
+  /// are keys (name them with Command::keys); Outcome::unsupported for what a shared connection
+  /// cannot carry (MULTI, SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above `value_limit`,
+  /// and for a reply above it (and above 1 MiB), with more than 1,048,576 values or more than 32
+  /// levels: Outcome::refused if the command only reads, else Outcome::unknown, because it was
+  /// carried out. `redis://`; elsewhere Outcome::unsupported.
   Result<CommandReply> execute(Command command, const CommandOptions& options = {});
+
+  /// Sends a command to every node that owns keys, whatever its own keys: in a Redis cluster to the
+  /// primaries that have slots. All at the same time and each once; redirects are answers. The
+  /// replies are in the order of the nodes, each with its node. Not atomic: some nodes may carry
+  /// the command out and others not. Errors: an error of one node is in its place, as execute
+  /// returns it; where nothing was sent the call has one: as execute, Outcome::invalid also for a
+  /// command with a node (Command::at_node), Outcome::not_sent while no server says which nodes
+  /// there are.
+  Result<std::vector<NodeReply>> execute_on_all(Command command,
+                                                const CommandOptions& options = {});
 
   /// Watches keys: reports what each holds (`current`), then changes; see Watch for what that means
   /// on each kind of endpoint. Returns at once; a node that is not reached is reported as an event.

@@ -12,6 +12,7 @@
 
 #include <sheaf/command_reply.h>
 #include <sheaf/options.h>
+#include <sheaf/result.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -38,7 +39,8 @@ class Command {
   Command&& add(std::string word) && { return std::move(add(std::move(word))); }
 
   /// Names the keys of the command, for commands whose keys the servers do not report themselves.
-  /// All keys must be on one node. An empty list means that any node may run the command.
+  /// All keys must be on one node. An empty list means that any node may run the command, whatever
+  /// it is.
   Command& keys(std::vector<std::string> keys) & {
     keys_ = std::move(keys);
     return *this;
@@ -68,7 +70,13 @@ class Command {
   std::string node_;
 };
 
-/// Options of Client::execute.
+/// What one node answered to Client::execute_on_all.
+struct NodeReply {
+  std::string node;            ///< Identity, `host:port`.
+  Result<CommandReply> reply;  ///< The answer, or the error in its place.
+};
+
+/// Options of Client::execute and Client::execute_on_all.
 struct CommandOptions {
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.

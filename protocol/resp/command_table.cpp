@@ -11,6 +11,7 @@
 #include "protocol/refusals.h"
 #include "protocol/resp/changes/command_rules.h"
 #include "protocol/resp/changes/rules.h"
+#include "protocol/resp/node_commands.h"
 #include "protocol/resp/wire/command_reply.h"
 #include "protocol/resp/wire/reply_reader.h"
 
@@ -257,6 +258,10 @@ std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) con
 
 std::optional<LocalError> CommandTable::refusal(CommandWords words) const {
   return refusal_of_command(words);
+}
+
+std::string CommandTable::of_each_node(CommandWords words) const {
+  return command_of_each_node(words);
 }
 
 std::optional<CommandReply> CommandTable::read(std::string_view bytes) const {

@@ -57,6 +57,7 @@ class CommandTable final : public ServerCommands {
   bool known() const override { return !commands_.empty(); }
   std::expected<CommandUse, LocalError> find(CommandWords words) const override;
   std::optional<LocalError> refusal(CommandWords words) const override;
+  std::string of_each_node(CommandWords words) const override;
   std::optional<CommandReply> read(std::string_view bytes) const override;
 
   std::size_t size() const noexcept { return commands_.size(); }

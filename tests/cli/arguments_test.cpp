@@ -304,6 +304,10 @@ TEST(CliArguments, ExecTakesTheWordsOfItsCommandAsTheyAre) {
   const Words named = with_servers({"exec", "--node", "a:1", "--json", "DBSIZE"});
   EXPECT_EQ(parsed<ExecWords>(named).node, "a:1");
   EXPECT_TRUE(parsed_line(named).global.json);
+  EXPECT_FALSE(plain.all_nodes);
+  EXPECT_TRUE(parsed<ExecWords>(with_servers({"exec", "--all-nodes", "DBSIZE"})).all_nodes);
+  EXPECT_EQ(refused(with_servers({"exec", "--node", "a:1", "--all-nodes", "DBSIZE"})),
+            "--node names one node, and --all-nodes means all: give one of them.");
   EXPECT_EQ(refused(with_servers({"exec", "--node", "", "DBSIZE"})), "--node needs HOST:PORT.");
   EXPECT_EQ(refused(with_servers({"exec", "--node=", "DBSIZE"})), "--node needs HOST:PORT.");
   EXPECT_THAT(refused(with_servers({"exec"})), HasSubstr("CMD"));

@@ -17,8 +17,8 @@ class OnACluster(harness.OnServers):
         self.assertEqual((done.returncode, done.stderr), (DONE, b""))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def printed(self, *words):
-        done = self.run_on(*words)
+    def printed(self, *words, **more):
+        done = self.run_on(*words, **more)
         self.assertEqual((done.returncode, done.stderr), (DONE, b""))
         return done.stdout
 
@@ -82,7 +82,55 @@ class Exec(OnACluster):
         self.assertEqual(ports, {node.rsplit(":", 1)[1] for node in self.dev.primaries})
         done = self.run_on("exec", "--node", "127.0.0.1:1", "PING")
         self.assertEqual(done.returncode, USAGE)
-        self.assertIn(b"127.0.0.1:1 is not a node of the cluster", done.stderr)
+        self.assertIn(b"127.0.0.1:1 is not a node of the cluster; its nodes are ", done.stderr)
+        self.assertIn(self.dev.primaries[0].encode(), done.stderr)
+
+    def test_a_command_of_each_node_is_not_sent_to_some_node(self):
+        self.printed("mset", "-", stdin=b"".join(b"k%d\tv\n" % i for i in range(30)))
+        for words in (("FLUSHALL",), ("dbsize",), ("KEYS", "*"), ("SCAN", "0"), ("INFO",),
+                      ("CONFIG", "SET", "maxmemory", "0"), ("SCRIPT", "FLUSH"), ("RANDOMKEY",)):
+            done = self.run_on("exec", *words)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""), words)
+            self.assert_sentences(done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            for part in (words[0].upper().encode(), b"each of the 3 nodes", b"--node HOST:PORT",
+                         b"--all-nodes"):
+                self.assertIn(part, done.stderr)
+        self.assertEqual(self.keys_of_each(), 30)
+
+    def keys_of_each(self):
+        replies = self.lines("exec", "--all-nodes", "DBSIZE")
+        self.assertEqual({each["node"] for each in replies}, set(self.dev.primaries))
+        return sum(each["reply"] for each in replies)
+
+    def test_all_nodes_answer_in_blocks(self):
+        shown = self.printed("exec", "--all-nodes", "ECHO", "a\nb").decode().splitlines()
+        self.assertEqual(set(shown[::3]), set(self.dev.primaries))
+        self.assertEqual((shown[1::3], shown[2::3]), (["  a"] * 3, ["  b"] * 3))
+        self.printed("exec", "SET", "k", "v")
+        self.assertEqual(self.keys_of_each(), 1)
+        self.printed("exec", "--all-nodes", "FLUSHALL")
+        self.assertEqual(self.keys_of_each(), 0)
+        done = self.run_on("exec", "--all-nodes", "RANDOMKEY")
+        self.assertEqual((done.returncode, done.stderr), (NEGATIVE, b""))
+
+    def test_a_node_that_refuses_does_not_hide_the_others(self):
+        node = self.dev.primaries[1]
+        self.printed("exec", "--node", node, "--", "ACL", "SETUSER", "default", "-dbsize")
+        try:
+            done = self.run_on("exec", "--all-nodes", "DBSIZE")
+            lines = self.run_on("--json", "exec", "--all-nodes", "DBSIZE").stdout.splitlines()
+        finally:
+            self.printed("exec", "--node", node, "ACL", "SETUSER", "default", "+@all")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertEqual(len(done.stdout.splitlines()), 4)
+        self.assertNotIn(node.encode(), done.stdout)
+        refusal, count = done.stderr.decode().splitlines()
+        self.assertIn("refused by %s" % node, refusal)
+        self.assertEqual(count, "sheaf: 2 of 3 nodes carried it out.")
+        errors = [each for each in map(json.loads, lines) if "error" in each]
+        self.assertEqual([each["node"] for each in errors], [node])
+        self.assertEqual(len(lines), 3)
 
 
 class Map(OnACluster):
@@ -137,9 +185,12 @@ class Elsewhere(harness.Case):
         self.assertIn(b"only at redis://", done.stderr)
         self.assert_sentences(done.stderr)
         self.assertEqual(sheaf("--servers", "embedded://1", "exec").returncode, USAGE)
+        done = sheaf("--servers", "embedded://1", "exec", "--all-nodes", "PING")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (USAGE, 1))
 
     def test_a_cluster_that_is_not_there_is_a_sentence(self):
-        for command in (("exec", "PING"), ("exec", "GET", "k"), ("ring",), ("locate", "k")):
+        for command in (("exec", "PING"), ("exec", "GET", "k"), ("exec", "FLUSHALL"),
+                        ("exec", "--all-nodes", "PING"), ("ring",), ("locate", "k")):
             done = sheaf("--servers", "redis://127.0.0.1:1", "--timeout", "500ms", *command)
             self.assertEqual((done.returncode, done.stdout), (FAILED, b""), command)
             self.assert_sentences(done.stderr)

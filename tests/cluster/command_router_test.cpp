@@ -2,6 +2,8 @@
 
 #include "cluster/command_router.h"
 
+#include <array>
+
 #include "protocol/refusals.h"
 #include "tests/cluster/redirects_harness.h"
 
@@ -32,6 +34,9 @@ class CommandsOfScript final : public protocol::ServerCommands {
   std::optional<protocol::LocalError> refusal(protocol::CommandWords words) const override {
     if (words[0] != "MULTI") return std::nullopt;
     return protocol::unsupported("not MULTI");
+  }
+  std::string of_each_node(protocol::CommandWords words) const override {
+    return words[0] == "ALL" ? "ALL" : "";
   }
   std::optional<CommandReply> read(std::string_view) const override { return CommandReply(); }
 
@@ -221,7 +226,47 @@ TEST_F(CommandRouterTest, ACommandForANodeGoesThereWhateverItsKeys) {
   nowhere.request.only_node = "z:1";
   run(nowhere);
   EXPECT_EQ(nowhere.outcome, Outcome::invalid);
-  EXPECT_EQ(nowhere.text, "z:1 is not a node of the cluster");
+  EXPECT_EQ(nowhere.text, "z:1 is not a node of the cluster; its nodes are a:1, b:1");
+}
+
+TEST_F(CommandRouterTest, ACommandOfEachNodeIsRefusedWhereSeveralOwnKeys) {
+  learn();
+  RoutedCommand& command = run({"ALL"});
+  EXPECT_EQ(command.outcome, Outcome::invalid);
+  EXPECT_EQ(command.text,
+            "ALL concerns each of the 2 nodes: send it to one (--node HOST:PORT, Command::at_node) "
+            "or to all (--all-nodes, Client::execute_on_all)");
+  EXPECT_EQ(in_flight("a:1") + in_flight("b:1"), 0u);
+  RoutedCommand& there = make({"ALL"});
+  there.request.only_node = "b:1";
+  run(there);
+  EXPECT_EQ(in_flight("b:1"), 1u);
+  answer("b:1");
+  RoutedCommand& anywhere = make({"ALL"});
+  anywhere.request.keys.emplace();
+  run(anywhere);
+  EXPECT_EQ(in_flight("a:1"), 1u) << "the caller says that any node may carry it out";
+  answer("a:1");
+}
+
+// The first member has no slots, but is up.
+TEST_F(CommandRouterTest, ACommandOfEachNodeGoesToTheOnlyOneThatOwnsKeys) {
+  learn();
+  apply({a, b}, {{16'384, 1}});
+  RoutedCommand& command = run({"ALL"});
+  EXPECT_EQ(in_flight("a:1"), 0u);
+  EXPECT_EQ(in_flight("b:1"), 1u);
+  answer("b:1");
+  EXPECT_TRUE(command.answered);
+}
+
+TEST_F(CommandRouterTest, AReplicaIsNotOneOfTheNodesThatOwnKeys) {
+  learn();
+  apply({a, b}, {{16'384, 0}}, std::array{nobody, 0u});
+  RoutedCommand& command = run({"ALL"});
+  EXPECT_EQ(in_flight("a:1"), 1u);
+  answer("a:1");
+  EXPECT_TRUE(command.answered);
 }
 
 TEST_F(CommandRouterTest, WhatIsNotPassedOnEndsBeforeAnythingIsAsked) {

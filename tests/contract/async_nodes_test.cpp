@@ -39,6 +39,26 @@ TEST_P(NodesAsked, ACallbackGetsWhatTheBlockingFormReturns) {
   EXPECT_EQ(stats[0].text.has_value(), client->supports(Feature::server_stats));
 }
 
+TEST_P(NodesAsked, ACommandForAllIsAnsweredByEachThatOwnsKeys) {
+  const auto replies = client->execute_on_all({"PING"}, {.timeout = 10s});
+  const auto later =
+      test::begin_with_callback(client->async().execute_on_all({"PING"}, {.timeout = 10s})).get();
+  ASSERT_EQ(replies.has_value(), client->supports(Feature::commands));
+  ASSERT_EQ(later.has_value(), replies.has_value());
+  if (!replies) {
+    EXPECT_EQ(replies.error().outcome, Outcome::unsupported);
+    EXPECT_EQ(later.error().outcome, Outcome::unsupported);
+    return;
+  }
+  ASSERT_FALSE(replies->empty());
+  ASSERT_EQ(later->size(), replies->size());
+  for (std::size_t i = 0; i < replies->size(); ++i) {
+    EXPECT_EQ((*replies)[i].node, (*later)[i].node);
+    ASSERT_TRUE((*replies)[i].reply) << (*replies)[i].reply.error().message();
+    EXPECT_EQ((*replies)[i].reply->text(), "PONG");
+  }
+}
+
 test::Task<std::size_t> ask(AsyncClient client) {
   const auto reports = co_await client.check_nodes();
   const auto texts = co_await client.server_versions();

@@ -37,6 +37,9 @@ std::string said(const Value& value) { return value.data; }
 std::string said(const SetResult& set) { return set.stored ? "stored" : "not stored"; }
 std::string said(const RemoveResult& removed) { return std::to_string(removed.found); }
 std::string said(const CommandReply&) { return "a reply"; }
+std::string said(const NodeReply& node) {
+  return node.reply ? "a reply" : in_words(node.reply.error());
+}
 std::string said(const WatchEvent& event) {
   return std::string(to_string(event.kind)) + " " + event.value.value_or("absent");
 }
@@ -193,6 +196,11 @@ const std::vector<Operation> of_clients = {
      [](Subject& s) {
        return both(s, s.client,
                    [&](auto& c) { return c.execute({"STRLEN", s.key}, s.with<CommandOptions>()); });
+     }},
+    {"execute_on_all",
+     [](Subject& s) {
+       return both(s, s.client,
+                   [&](auto& c) { return c.execute_on_all({"PING"}, s.with<CommandOptions>()); });
      }},
     {"get_many",
      [](Subject& s) {
@@ -369,9 +377,17 @@ TEST_P(EveryCall, RefusesATimeoutOutOfRange) { expect_end("invalid, bad argument
 // A session refuses it too, but only once there is a connection. The token shows that none was
 // waited for: a call looks at it after its arguments.
 TEST_P(EveryCall, RefusesAnEmptyKeyAtOnce) {
-  const std::set<std::string_view> of_other_keys{
-      "get_or_compute", "get_or_compute, later", "execute",      "get_many",        "set_many",
-      "remove_many",    "check_nodes",           "server_stats", "server_versions", "next"};
+  const std::set<std::string_view> of_other_keys{"get_or_compute",
+                                                 "get_or_compute, later",
+                                                 "execute",
+                                                 "execute_on_all",
+                                                 "get_many",
+                                                 "set_many",
+                                                 "remove_many",
+                                                 "check_nodes",
+                                                 "server_stats",
+                                                 "server_versions",
+                                                 "next"};
   std::stop_source source;
   source.request_stop();
   const std::stop_token token = source.get_token();

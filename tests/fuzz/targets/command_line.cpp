@@ -26,9 +26,9 @@ constexpr OptionRow key_options[] = {
     {"--flags", "N", ""},    {"--if-present", "", ""}, {"--if-version", "V", ""},
     {"--if-value", "V", ""}, {"--initial", "N", ""}};
 constexpr OptionRow server_options[] = {
-    {"--keys", "N", ""},   {"--diff", "", ""},      {"--svg", "F", ""},
-    {"--metrics", "", ""}, {"--textfile", "F", ""}, {"--node", "H", ""},
-    {"--raw", "", ""},     {"--lease", "T", ""},    {"--wait", "T", ""}};
+    {"--keys", "N", ""},     {"--diff", "", ""},     {"--svg", "F", ""}, {"--metrics", "", ""},
+    {"--textfile", "F", ""}, {"--node", "H", ""},    {"--raw", "", ""},  {"--lease", "T", ""},
+    {"--wait", "T", ""},     {"--all-nodes", "", ""}};
 constexpr OptionRow load_options[] = {
     {"--callers", "N", ""},  {"--time", "T", ""},       {"--count", "N", ""}, {"--reads", "N", ""},
     {"--keys", "N", ""},     {"--value-size", "N", ""}, {"--batch", "N", ""}, {"--rate", "N", ""},

@@ -61,6 +61,7 @@ class CommandChecks : public testing::Test {
   void a_reply_above_the_limit_says_what_was_done();
   void what_cannot_work_is_refused_before_it_is_sent();
   void without_keys_they_go_to_any_node_or_to_the_one_that_is_named();
+  void those_of_each_node_go_to_all_or_to_the_one_that_is_named();
   void keys_that_the_caller_names_need_no_table();
   void replies_have_the_shape_that_the_server_gave_them();
   void all_forms_say_the_same();
@@ -144,7 +145,9 @@ void CommandChecks::without_keys_they_go_to_any_node_or_to_the_one_that_is_named
   EXPECT_EQ(keys, 1u);
   const auto elsewhere = client->execute(Command{"DBSIZE"}.at_node("127.0.0.1:1"), patient);
   ASSERT_FALSE(elsewhere);
-  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is not a node of the cluster");
+  EXPECT_TRUE(elsewhere.error().text.starts_with(
+      "127.0.0.1:1 is not a node of the cluster; its nodes are 127.0.0.1:"))
+      << elsewhere.error().text;
   std::size_t served = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto got = client->execute(Command{"GET", "foo"}.at_node(node(i)), patient);
@@ -154,6 +157,48 @@ void CommandChecks::without_keys_they_go_to_any_node_or_to_the_one_that_is_named
     }
   }
   EXPECT_EQ(served, 1u) << "a redirect is the answer of a node that was named";
+}
+
+void CommandChecks::those_of_each_node_go_to_all_or_to_the_one_that_is_named() {
+  for (const char* const key : {"a", "b", "c", "foo", "x", "wxz"}) {
+    EXPECT_EQ(run({"SET", key, "1"}), "OK");
+  }
+  for (const Command& command : {Command{"FLUSHALL"}, Command{"DBSIZE"}, Command{"KEYS", "*"}}) {
+    const auto refused = client->execute(command, patient);
+    ASSERT_FALSE(refused) << command.words()[0];
+    EXPECT_EQ(refused.error().outcome, Outcome::invalid) << command.words()[0];
+    EXPECT_TRUE(refused.error().text.contains("concerns each of the 3 nodes"))
+        << refused.error().text;
+  }
+  const auto keys_of = [&] {
+    std::int64_t keys = 0;
+    const auto replies = client->execute_on_all({"DBSIZE"}, patient);
+    EXPECT_TRUE(replies) << replies.error().message();
+    for (const NodeReply& each : replies.value_or(std::vector<NodeReply>())) {
+      EXPECT_TRUE(each.reply) << each.reply.error().message();
+      keys += each.reply.value_or(CommandReply()).number().value_or(0);
+    }
+    EXPECT_EQ(replies->size(), 3u) << "the primaries";
+    return keys;
+  };
+  EXPECT_EQ(keys_of(), 6);
+  ASSERT_TRUE(client->execute_on_all({"FLUSHALL"}, patient));
+  EXPECT_EQ(keys_of(), 0);
+  // What a node refuses is in its place, and says nothing about the others.
+  const auto moved = client->execute_on_all({"SET", "foo", "1"}, patient);
+  ASSERT_TRUE(moved) << moved.error().message();
+  std::size_t stored = 0;
+  for (const NodeReply& each : *moved) {
+    if (each.reply) ++stored;
+    if (!each.reply) {
+      EXPECT_TRUE(each.reply.error().text.starts_with("MOVED")) << each.reply.error().text;
+      EXPECT_EQ(each.reply.error().node, each.node);
+    }
+  }
+  EXPECT_EQ(stored, 1u);
+  for (const Command& wrong : {Command{"MULTI"}, Command{"DBSIZE"}.at_node(node(0))}) {
+    EXPECT_FALSE(client->execute_on_all(wrong, patient)) << wrong.words()[0];
+  }
 }
 
 void CommandChecks::keys_that_the_caller_names_need_no_table() {
@@ -266,6 +311,9 @@ TEST_F(RedisCommands, WhatCannotWorkIsRefusedBeforeItIsSent) {
 TEST_F(RedisCommands, WithoutKeysTheyGoToAnyNodeOrToTheOneThatIsNamed) {
   without_keys_they_go_to_any_node_or_to_the_one_that_is_named();
 }
+TEST_F(RedisCommands, ThoseOfEachNodeGoToAllOrToTheOneThatIsNamed) {
+  those_of_each_node_go_to_all_or_to_the_one_that_is_named();
+}
 TEST_F(RedisCommands, KeysThatTheCallerNamesNeedNoTable) {
   keys_that_the_caller_names_need_no_table();
 }
@@ -291,6 +339,7 @@ TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
         &GarnetCommands::what_the_server_refuses_is_an_error_in_its_own_words,
         &GarnetCommands::what_cannot_work_is_refused_before_it_is_sent,
         &GarnetCommands::without_keys_they_go_to_any_node_or_to_the_one_that_is_named,
+        &GarnetCommands::those_of_each_node_go_to_all_or_to_the_one_that_is_named,
         &GarnetCommands::keys_that_the_caller_names_need_no_table,
         &GarnetCommands::replies_have_the_shape_that_the_server_gave_them,
         &GarnetCommands::all_forms_say_the_same,
