@@ -41,14 +41,16 @@ struct Advice {
 // Whole sentences. A reason that is not in the table has only its own words.
 constexpr Advice advice[] = {
     {Reason::timed_out, "The deadline passed.",
-     "If this is rare, raise `timeout`; if not, compare it with the node's round trips "
-     "(Client::metrics)."},
+     "If this is rare, raise `timeout`; if not, see whether the node answers, and how fast (`sheaf "
+     "nodes`, Client::metrics)."},
     {Reason::cancelled, "The caller's stop token cancelled it.", ""},
-    {Reason::node_down, "The node is known to be down, so nothing was sent.",
-     "The client keeps probing it; calls succeed as soon as it answers."},
+    {Reason::node_down, "The node is known to be down.",
+     "Check its name or address, and that the server is running and listens there. A client that "
+     "stays open keeps probing it; calls succeed as soon as it answers."},
     {Reason::connect_failed, "The client could not connect to the node.",
-     "Check that the server is running, listens on this address and is not behind a firewall."},
-    {Reason::connection_lost, "The connection ended while the request was in flight.",
+     "Check its name or address, and that the server is running, listens there and is not behind a "
+     "firewall."},
+    {Reason::connection_lost, "The connection ended before the answer came.",
      "Check the server's log for restarts and closed connections."},
     {Reason::protocol_error, "The peer does not speak the protocol as expected.",
      "Check that the scheme of the URI fits the server, and check the server's version."},
@@ -87,6 +89,22 @@ constexpr Advice advice[] = {
      "Use the asynchronous form there."},
 };
 
+// True if the words of a reason, which the message has, say its cause already.
+bool names_its_cause(Reason reason) noexcept {
+  switch (reason) {
+    case Reason::timed_out:
+    case Reason::node_down:
+    case Reason::connect_failed:
+    case Reason::unknown_command:
+    case Reason::wrong_type:
+    case Reason::lock_lost:
+    case Reason::closed:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view known(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::unknown:
@@ -103,6 +121,15 @@ std::string_view known(Outcome outcome) noexcept {
       return "The call itself is not allowed, and nothing was sent.";
   }
   return {};
+}
+
+// The history, without the failure that the message has as its text.
+std::string told(const Error& error) {
+  std::string history = error.history;
+  const std::string failure = " (" + error.text + ")";
+  const std::size_t at = history.find(failure);
+  if (at != history.npos) history.erase(at, failure.size());
+  return printable(error.node, 300) + " " + printable(history, 500) + ".";
 }
 
 void add(std::string& out, std::string_view sentence) {
@@ -264,16 +291,17 @@ Origin Error::origin() const noexcept {
 }
 
 std::string Error::why() const {
-  std::string out = message() + ".";
+  std::string out = message();
+  if (!out.ends_with('.') && !out.ends_with('?')) out += '.';
   const auto* const found = std::ranges::find(advice, reason, &Advice::reason);
   if (paused) {
     add(out,
         "This process itself did not run for part of the time: it was stopped, swapped out or got "
         "no CPU. The node is not to blame.");
-  } else if (found != std::end(advice)) {
+  } else if (found != std::end(advice) && !names_its_cause(reason)) {
     add(out, found->cause);
   }
-  if (!history.empty()) add(out, printable(node, 300) + " " + printable(history, 500) + ".");
+  if (!history.empty()) add(out, told(*this));
   add(out, known(outcome));
   if (!paused && found != std::end(advice)) add(out, found->remedy);
   return out;

@@ -49,7 +49,7 @@ class Report {
     tally_.add_failure(error);
     const std::string place = line == 0 ? "" : "line " + std::to_string(line) + ": ";
     const std::string sentence = place + about_key(key, sentence_of(error));
-    if (!context_.json()) return complain(sentence);
+    if (!context_.json()) return complain_of(context_, error, sentence);
     context_.out.line(json_error(key, error));
     if (first_.empty()) first_ = sentence;
   }

@@ -7,6 +7,7 @@
 #include "cli/line/password.h"
 #include "cli/line/servers.h"
 #include "cli/show/json_lines.h"
+#include "cli/system/explanation.h"
 #include "protocol/statestore/clock.h"
 
 namespace sheaf::cli {
@@ -46,9 +47,15 @@ ExitCode on_servers(const Call& call, const std::function<ExitCode(Context&)>& w
   return work(context);
 }
 
+void complain_of(const Call& call, const Error& error, std::string_view sentence) {
+  complain(sentence);
+  if (!call.json()) explain(error);
+}
+
 ExitCode complain_about(const Error& error, bool json, Output& out) {
   if (json) out.line(json_failure(error));
   complain(sentence_of(error));
+  if (!json) explain(error);
   return exit_code(error);
 }
 
@@ -70,7 +77,7 @@ ExitCode fail(const Call& call, const std::string& sentence) {
 
 ExitCode complain_about_key(const Call& call, std::string_view key, const Error& error) {
   if (call.json()) call.out.line(json_error(key, error));
-  complain(about_key(key, sentence_of(error)));
+  complain_of(call, error, about_key(key, sentence_of(error)));
   return exit_code(error);
 }
 

@@ -77,6 +77,8 @@ consteval CommandRow command(const CommandText& text) {
   return row;
 }
 
+// Prints a sentence about an error. On a terminal, without `--json`, the explanation follows.
+void complain_of(const Call& call, const Error& error, std::string_view sentence);
 // Prints the error's sentence, and its line with `--json`. Returns the exit code.
 ExitCode complain_about(const Error& error, bool json, Output& out);
 ExitCode complain_about(const Call& call, const Error& error);

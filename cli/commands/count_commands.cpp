@@ -81,7 +81,8 @@ ExitCode run_stats(Context& context, const StatsWords& words) {
     if (!server.text) {
       const std::string sentence = sentence_of(server.text.error());
       if (context.json()) context.out.line(json_node_error(server.node, server.text.error()));
-      complain(server.text.error().node.empty() ? server.node + ": " + sentence : sentence);
+      complain_of(context, server.text.error(),
+                  server.text.error().node.empty() ? server.node + ": " + sentence : sentence);
       code = exit_code(server.text.error());
       if (code == ExitCode::usage) return code;  // the same for every server
       continue;

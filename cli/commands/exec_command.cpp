@@ -32,7 +32,7 @@ ExitCode ask_all_nodes(Context& context, const ExecWords& words) {
   for (const NodeReply& node : *replies) {
     if (!node.reply) {
       if (context.json()) context.out.line(json_node_error(node.node, node.reply.error()));
-      complain(sentence_of(node.reply.error()));
+      complain_of(context, node.reply.error(), sentence_of(node.reply.error()));
       tally.add_failure(node.reply.error());
       continue;
     }

@@ -91,8 +91,9 @@ ExitCode run_program_under(LockGuard& guard, Context& context,
     }
     if (const auto why = mailbox->take_loss()) {
       lost = true;
-      complain("the lock " + printable(guard.name()) + " is lost, " + printable(words.front()) +
-               " gets SIGTERM: " + why->message());
+      complain_of(context, *why,
+                  "the lock " + printable(guard.name()) + " is lost, " + printable(words.front()) +
+                      " gets SIGTERM: " + why->message());
       program.pass_on(SIGTERM);
     }
     wait_for_either(signals, *mailbox);

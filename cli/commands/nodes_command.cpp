@@ -70,7 +70,7 @@ ExitCode check_nodes(Context& context, const NodesWords& words) {
   for (const NodeReport& report : reports) {
     if (const auto warning = clock_warning(report)) complain(*warning);
     if (report.error) {
-      complain(report.error->message());
+      complain_of(context, *report.error, report.error->message());
       all_answered = false;
     }
   }

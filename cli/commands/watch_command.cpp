@@ -40,7 +40,7 @@ class Follower {
  private:
   std::optional<ExitCode> fail_for(const WatchEvent& event) {
     if (!is_final(*event.error)) {
-      complain(about_key(event.key, sentence_of(*event.error)));
+      complain_of(context_, *event.error, about_key(event.key, sentence_of(*event.error)));
       return std::nullopt;
     }
     (void)complain_about_key(context_, event.key, *event.error);

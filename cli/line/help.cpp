@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/system/wrapped_text.h"
+
 namespace sheaf::cli {
 
 namespace {
@@ -10,38 +12,12 @@ namespace {
 constexpr std::size_t width = 80;
 constexpr std::size_t left_column = 28;
 
-// `text` in lines of at most `width` columns, each indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t first = 0) {
-  std::string out;
-  std::size_t column = first;
-  const std::string margin(indent, ' ');
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(text.size(), end + 1));
-    if (column > indent && column + 1 + word.size() > width) {
-      out += '\n';
-      column = 0;
-    }
-    if (column < indent) {
-      out += margin.substr(column);
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out + "\n";
-}
-
 // "  NAME                      MEANING", on several lines if needed.
 std::string row_of(std::string_view name, std::string_view meaning) {
   std::string line = "  " + std::string(name);
-  if (line.size() + 2 > left_column) return line + "\n" + wrapped(meaning, left_column);
+  if (line.size() + 2 > left_column) return line + "\n" + wrapped(meaning, width, left_column);
   line.resize(left_column, ' ');
-  return line + wrapped(meaning, left_column, left_column);
+  return line + wrapped(meaning, width, left_column, left_column);
 }
 
 std::string name_of(const OptionRow& option) {
@@ -71,7 +47,7 @@ std::string pointer(const CommandRow* row = nullptr) {
   for (const OptionRow& option : global_options()) {
     if (!row->refuses(option.name)) allowed.append(allowed.empty() ? "" : ", ").append(option.name);
   }
-  return "\n" + wrapped("Global options: " + allowed + "; see sheaf help options", 0);
+  return "\n" + wrapped("Global options: " + allowed + "; see sheaf help options", width);
 }
 
 std::string help_of_options() {
@@ -80,7 +56,7 @@ std::string help_of_options() {
   out += row_of("--", "ends the options: all words after it are keys and values");
   out += "\nEnvironment:\n";
   for (const VariableRow& row : environment_variables()) out += row_of(row.name, row.meaning);
-  out += wrapped("If no servers are named, those of ~/.config/sheaf.json are used.", 2);
+  out += wrapped("If no servers are named, those of ~/.config/sheaf.json are used.", width, 2);
   out += "\nExit codes:\n";
   for (const ExitRow& row : exit_codes()) out += row_of(std::to_string(row.code), row.meaning);
   return out;
@@ -90,7 +66,7 @@ std::string paragraphs(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    out += "\n" + wrapped(text.substr(0, end), 0);
+    out += "\n" + wrapped(text.substr(0, end), width);
     text.remove_prefix(std::min(text.size(), end + 1));
   }
   return out;
@@ -104,7 +80,7 @@ std::string sentence(std::string_view phrase) {
 
 std::string help_of_command(const CommandRow& row) {
   std::string out = "Usage: sheaf [OPTIONS] " + synopsis(row) + "\n\n";
-  out += wrapped(sentence(row.purpose), 0);
+  out += wrapped(sentence(row.purpose), width);
   out += paragraphs(row.text);
   out += options("Options of " + std::string(row.name) + ":", row.options);
   out += "\nExamples:\n";
@@ -144,7 +120,7 @@ std::string help_of(CommandTable table, std::string_view name) {
          wrapped(
              "Reads and writes keys of state stores, memcached servers and Redis clusters. "
              "sheaf help COMMAND describes a command.",
-             0) +
+             width) +
          overview(table, "") + pointer();
 }
 

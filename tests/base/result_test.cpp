@@ -76,10 +76,10 @@ TEST(ErrorWhy, SaysCauseHistoryEffectAndWhatToDo) {
   error.history = "is down since 1.00 s (Connection refused)";
   EXPECT_EQ(
       error.why(),
-      "unknown: connection lost after 12.0 ms at b1:1883. The connection ended while the request "
-      "was in flight. b1:1883 is down since 1.00 s (Connection refused). The request was "
-      "sent: it may have been carried out, or be carried out later. Check the server's log for "
-      "restarts and closed connections.");
+      "unknown: connection lost after 12.0 ms at b1:1883. The connection ended before the answer "
+      "came. b1:1883 is down since 1.00 s (Connection refused). The request was sent: it may have "
+      "been carried out, or be carried out later. Check the server's log for restarts and closed "
+      "connections.");
   EXPECT_EQ(error.origin(), Origin::network);
 }
 
@@ -90,6 +90,21 @@ TEST(ErrorWhy, APauseOfThisProcessIsNotHeldAgainstTheNode) {
   EXPECT_EQ(error.origin(), Origin::process);
   EXPECT_TRUE(error.why().contains("This process itself did not run"));
   EXPECT_FALSE(error.why().contains("`timeout`"));
+}
+
+TEST(ErrorWhy, RepeatsAndContradictsNothing) {
+  Error down{Outcome::not_sent, Reason::node_down, "b1:1883", 0s, "Connection refused"};
+  down.history = "is down since 1.00 s (Connection refused), before that up for 35 s";
+  EXPECT_EQ(down.why(),
+            "not sent: node down at b1:1883: Connection refused. b1:1883 is down since 1.00 s, "
+            "before that up for 35 s. Nothing was sent: it is safe to repeat. Check its name or "
+            "address, and that the server is running and listens there. A client that stays open "
+            "keeps probing it; calls succeed as soon as it answers.");
+  const Error unanswered{Outcome::not_sent, Reason::connection_lost, "b1:1883", 0s, ""};
+  EXPECT_FALSE(unanswered.why().contains("in flight")) << "nothing was sent";
+  const Error sentence{Outcome::refused, Reason::other, "b:1", 0s, "ERR no such thing."};
+  EXPECT_EQ(sentence.why(),
+            "refused by b:1: ERR no such thing. The server answered that it did not carry it out.");
 }
 
 TEST(ErrorWhy, EveryReasonEndsWithWhatIsKnownOfTheEffect) {

@@ -14,7 +14,7 @@ import time
 import unittest
 
 import harness
-from harness import DONE, USAGE, raw, sheaf
+from harness import DONE, FAILED, USAGE, raw, sheaf
 
 URI = "embedded://1"
 
@@ -101,6 +101,30 @@ class Terminal(unittest.TestCase):
             self.assertEqual(b"\x1b[1;31msheaf:" in shown, wanted, shown)
         done = sheaf(*dead)
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def test_an_error_is_explained_below_its_sentence(self):
+        dead = ("--servers", "mqtt://127.0.0.1:1,127.0.0.1:2", "--timeout", "20s", "mget", "a", "b")
+        shown, code = on_terminal(*dead, env={"TERM": "dumb"})
+        self.assertEqual(code, FAILED)
+        lines = shown.decode().splitlines()
+        sentences = [line for line in lines if line.startswith("sheaf: ")]
+        self.assertEqual(len(sentences), 2)
+        self.assertEqual(lines[0], sentences[0])
+        explanation = lines[1:-1]  # once, below the first
+        self.assertTrue(all(line.startswith("  ") for line in explanation), shown)
+        self.assertLessEqual(max(map(len, explanation)), 80)
+        text = " ".join(" ".join(explanation).split())
+        self.assertIn("Nothing was sent: it is safe to repeat. Check its name or address", text)
+        self.assertNotIn("Connection refused", text)
+
+    def test_only_people_get_explanations(self):
+        dead = ("--servers", "mqtt://127.0.0.1:1", "--timeout", "20s", "get", "k")
+        done = sheaf(*dead)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (FAILED, 1))
+        shown, _ = on_terminal("--json", *dead)
+        self.assertNotIn(b"safe to repeat", shown)
+        shown, _ = on_terminal("--servers", URI, "get", "")  # the sentence says what to do
+        self.assertEqual(len(shown.splitlines()), 1, shown)
 
     def test_top_gives_it_back(self):
         shown, code = on_terminal("--servers", URI, "top", "--count", "1")
