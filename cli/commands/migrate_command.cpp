@@ -110,8 +110,8 @@ ExitCode run_migrate(const Call& call, const MigrateWords& migrate) {
   }
   const RunLock lock(migrate.state);
   if (const std::string failure = lock.failure(); !failure.empty()) {
-    return refuse(
-        configuration_error("the file " + printable(migrate.state, 256) + ": " + failure));
+    return refuse(configuration_error("the file of --state, " + printable(migrate.state, 256) +
+                                      ": " + failure));
   }
   const auto state = read_state(migrate, *from, *to);
   if (!state) return refuse(state.error());

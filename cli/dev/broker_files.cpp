@@ -78,7 +78,7 @@ std::expected<fs::path, std::string> find_plugin(const std::string& given,
   if (!given.empty()) {
     std::error_code ignored;
     if (is_file(given)) return usable_name(fs::absolute(given, ignored));
-    return std::unexpected(given + " is not a file.");
+    return std::unexpected("--plugin " + given + ": there is no such file.");
   }
   for (const fs::path& place : plugin_places(program_folder)) {
     if (is_file(place)) return usable_name(place);

@@ -30,7 +30,8 @@ void read_replicas(const ParsedLine& line, const ServerTraits& kind, OptionReade
   const auto replicas = parse_decimal(line.value("--replicas"));
   reader.refuse_if(
       !replicas || *replicas >= most_servers || words.servers * (1 + *replicas) > most_servers,
-      "--replicas must be a number, 0 or more, with at most 64 servers in all.");
+      is_not("--replicas", line.value("--replicas")) +
+          "a number, 0 or more, with at most 64 servers in all.");
   words.replicas = static_cast<std::uint32_t>(replicas.value_or(0));
 }
 
@@ -41,8 +42,9 @@ void read_port(const ParsedLine& line, OptionReader& reader, DevWords& words) {
   const std::uint64_t last = 65'536 - servers;
   const std::string why =
       servers == 1 ? "" : ": each of the " + std::to_string(servers) + " servers has a port";
-  reader.refuse_if(!port || *port < 1 || *port > last,
-                   "--port must be a number from 1 to " + std::to_string(last) + why + ".");
+  reader.refuse_if(!port || *port < 1 || *port > last, is_not("--port", line.value("--port")) +
+                                                           "a number from 1 to " +
+                                                           std::to_string(last) + why + ".");
   words.port = static_cast<std::uint16_t>(port.value_or(0));
 }
 
@@ -61,7 +63,7 @@ std::expected<DevWords, std::string> read_dev_words(const ParsedLine& line) {
   }
   words.spelling = line.value("--spelling");
   reader.refuse_if(line.has("--spelling") && words.spelling != "sdk" && words.spelling != "page",
-                   "--spelling must be sdk or page.");
+                   is_not("--spelling", words.spelling) + "sdk or page.");
   words.verbose = line.has("--verbose");
   read_port(line, reader, words);
   words.mosquitto = line.value("--mosquitto");

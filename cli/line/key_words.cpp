@@ -123,13 +123,15 @@ std::expected<IncrWords, std::string> read_incr_words(const ParsedLine& line) {
   words.down = delta.starts_with('-');
   if (words.down) delta.erase(0, 1);
   const auto size = parse_decimal(delta);
-  reader.refuse_if(!size, "DELTA must be an integer between -2^64 and 2^64, both excluded.");
+  reader.refuse_if(!size, is_not("DELTA", line.arguments.size() > 1 ? line.text(1) : "") +
+                              "an integer between -2^64 and 2^64, both excluded.");
   words.delta = size.value_or(0);
   reader.refuse_if(words.ttl && !line.has("--initial"),
                    "--ttl of incr needs --initial: it is for a key that --initial creates.");
   if (line.has("--initial")) {
     words.initial = parse_decimal(line.value("--initial"));
-    reader.refuse_if(!words.initial, "--initial must be an integer from 0 to 2^64 - 1.");
+    reader.refuse_if(!words.initial, is_not("--initial", line.value("--initial")) +
+                                         "an integer from 0 to 2^64 - 1.");
   }
   return reader.take(std::move(words));
 }

@@ -24,8 +24,8 @@ std::expected<MigrationStage, std::string> read_end(const std::string& name, boo
     if (name == to_string(stage)) return stage;
     names.append(names.empty() ? "" : ", ").append(to_string(stage));
   }
-  return std::unexpected("--until" + std::string(back ? " with --back" : "") +
-                         " must be one of: " + names + ".");
+  return std::unexpected(is_not(back ? "--until with --back" : "--until", name) +
+                         "one of: " + names + ".");
 }
 
 }  // namespace

@@ -19,6 +19,11 @@
 
 namespace sheaf::cli {
 
+// The beginning of a sentence about a word that is not allowed: "--ttl is "5", not ".
+inline std::string is_not(std::string_view option, std::string_view given) {
+  return std::string(option) + " is \"" + printable(given) + "\", not ";
+}
+
 // Stores option values, up to the first that is wrong.
 class OptionReader {
  public:
@@ -36,8 +41,8 @@ class OptionReader {
     if (given && *given >= least && *given <= most) {
       out = static_cast<Number>(*given);
     } else {
-      wrong_ = std::string(option) + " must be a number from " + std::to_string(least) + " to " +
-               std::to_string(most) + ".";
+      wrong_ = is_not(option, line_.value(option)) + "a number from " + std::to_string(least) +
+               " to " + std::to_string(most) + ".";
     }
   }
   void time(const char* option, std::chrono::milliseconds least, std::chrono::milliseconds most,
@@ -47,7 +52,7 @@ class OptionReader {
     if (given && *given >= least && *given <= most) {
       out = *given;
     } else {
-      wrong_ = std::string(option) + " must be " + format_duration(least) + " to " +
+      wrong_ = is_not(option, line_.value(option)) + format_duration(least) + " to " +
                format_duration(most) + ", an integer followed by ms, s, m or h.";
     }
   }
@@ -55,8 +60,8 @@ class OptionReader {
     if (!wants(option)) return;
     if (const auto given = parse_duration(line_.value(option))) out = Ttl(*given);
     refuse_if(!out || !out->valid(),
-              std::string(option) +
-                  " must be 1ms to 922337203685477ms, an integer followed by ms, s, m or h.");
+              is_not(option, line_.value(option)) +
+                  "1ms to 922337203685477ms, an integer followed by ms, s, m or h.");
   }
   // `needs`: for example "a FILE".
   void text(const char* option, std::string_view needs, std::string& out) {

@@ -163,12 +163,25 @@ class LineParser::Apps {
       const std::string word = unguard(rest.front());
       if (rest.front().starts_with('-') && word != "-") return unknown_option(word, begun);
       return refusal((begun.empty() ? "There is no command " : begun + " has no command ") +
-                         quoted(word) + "." + did_you_mean(word, known),
+                         quoted(word) + "." + (begun.empty() ? taken_as_value(known) : "") +
+                         did_you_mean(word, known),
                      begun);
     }
     std::string all;
     for (const std::string_view each : known) all.append(all.empty() ? "" : ", ").append(each);
     return refusal(begun + " needs one of: " + all + ".", begun);
+  }
+  // " The word "get" is the value of --timeout.", if an option lacks its value and has taken the
+  // command for it.
+  std::string taken_as_value(const std::vector<std::string_view>& commands) const {
+    for (const OptionRow& option : global_options()) {
+      const auto value = values_.find(std::string(option.name));
+      if (value == values_.end() || app_.count(value->first) == 0) continue;
+      const std::string word = unguard(value->second);
+      if (std::ranges::find(commands, word) == commands.end()) continue;
+      return " The word " + quoted(word) + " is the value of " + value->first + ".";
+    }
+    return "";
   }
   // For an option in the place of a command.
   static EarlyExit unknown_option(const std::string& word, const std::string& begun) {

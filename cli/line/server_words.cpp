@@ -10,8 +10,10 @@ std::expected<RingWords, std::string> read_ring_words(const ParsedLine& line) {
   constexpr std::uint64_t most_keys = 100'000'000;
   RingWords words{line.texts(), {}, {}};
   OptionReader reader(line);
-  reader.refuse_if(words.diff.size() != (line.has("--diff") ? 2 : 0),
-                   "--diff needs two URIs, OLD and NEW, and URIs need --diff.");
+  reader.refuse_if(line.has("--diff") && words.diff.size() != 2,
+                   "--diff needs two URIs, OLD and NEW.");
+  reader.refuse_if(!line.has("--diff") && !words.diff.empty(),
+                   "ring draws the servers of --servers URI; other URIs need --diff OLD NEW.");
   words.svg = line.value("--svg");
   reader.refuse_if(line.has("--svg") && (words.svg.empty() || words.diff.empty()),
                    "--svg needs a FILE and --diff.");

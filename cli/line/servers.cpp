@@ -88,7 +88,9 @@ Environment Environment::read() {
 // However a look-up ends, nothing of a command has been sent.
 #ifdef SHEAF_HAS_DISCOVERY
 Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
-  if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
+  // ClusterConfig knows what to do instead of asking a Sentinel.
+  const bool sentinel = uri.substr(0, uri.find("://")).contains("sentinel");
+  if (sentinel || !ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
   const auto source = ServerSource::parse_uri(uri);
   if (!source) return Failure(source.error());
   return find_servers(*source, {.timeout = timeout}).transform_error([](Error error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 
@@ -15,6 +16,32 @@ std::string_view usual_scheme(std::string_view name) noexcept {
   const auto found =
       std::ranges::find(usual, name, &std::pair<std::string_view, std::string_view>::first);
   return found == std::end(usual) ? name : found->second;
+}
+
+// ". Did you mean redis?", or nothing.
+std::string guess_scheme(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const protocol::EndpointTraits& kind : protocol::endpoint_kinds()) {
+    known.push_back(kind.scheme);
+    if (!kind.tls_scheme.empty()) known.push_back(kind.tls_scheme);
+  }
+  return guess(name, known);
+}
+
+// What other clients write as an option, and where it is written here; empty: nothing is known.
+std::string written_elsewhere(std::string_view name, const protocol::EndpointTraits& traits) {
+  if (traits.transport == protocol::Transport::engines) return {};
+  constexpr std::string_view tls[] = {"tls", "ssl", "use_tls", "usetls", "use_ssl", "usessl"};
+  constexpr std::string_view login[] = {"user", "username", "password", "pass", "passwd", "auth"};
+  if (std::ranges::find(tls, name) != std::end(tls) && !traits.tls_scheme.empty()) {
+    return ": the scheme chooses TLS, " + std::string(traits.tls_scheme) + "://";
+  }
+  if (std::ranges::find(login, name) != std::end(login)) {
+    return ": user and password are written before the hosts, " + std::string(traits.scheme) +
+           "://USER:PASSWORD@HOST";
+  }
+  if (name == "weight") return ": a weight is written after a star, HOST:PORT*WEIGHT";
+  return {};
 }
 
 }  // namespace
@@ -35,7 +62,7 @@ Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
   if (traits == nullptr) {
     return refusal("the scheme is not " + protocol::list_schemes("") + ", or with TLS " +
-                   protocol::list_tls_schemes(""));
+                   protocol::list_tls_schemes("") + guess_scheme(name));
   }
   traits_ = traits;
   config_.kind = traits->kind;
@@ -96,7 +123,10 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
     if (value == "0") return {};
     return refusal("must be 0: " + std::string(only_database));
   }
-  if (option == nullptr) return refusal("is unknown" + guess_option(name));
+  if (option == nullptr) {
+    const std::string elsewhere = written_elsewhere(folded(name), *traits_);
+    return refusal("is unknown" + (elsewhere.empty() ? guess_option(name) : elsewhere));
+  }
   if (!given_.insert(std::string(name)).second) return refusal("is given twice");
   if (!has_group(*traits_, config_.tls, option->group)) {
     return refusal("is " + only_for(option->group));

@@ -259,8 +259,9 @@ Found check_login(const ClusterConfig& config, LoginFrom from) {
   if (auto wrong = check_login_source(config, from)) return wrong;
   if (protocol::traits_of(config.kind).needs_user && from != LoginFrom::callback &&
       config.user.empty() && !secret.empty()) {
-    return problem("there is a password without a user name, which " +
-                   std::string(to_string(config.kind)) + ":// needs");
+    const std::string scheme(to_string(config.kind));
+    return problem("there is a password without a user name, which " + scheme +
+                   ":// needs: write it before the hosts, " + scheme + "://USER@HOST");
   }
   const bool open = !config.tls && !config.allow_plain_password;
   if (secret.empty() || !open) return std::nullopt;

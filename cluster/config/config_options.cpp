@@ -23,6 +23,7 @@ using Group = protocol::OptionGroup;
 constexpr std::uint64_t day = 86'400'000;  // ms
 constexpr std::uint64_t longest_ttl = static_cast<std::uint64_t>(Ttl::max.count());
 constexpr std::size_t longest_shown = 64;
+constexpr std::string_view duration_hint = ", such as 250ms, 3s, 5m or 1h";
 constexpr std::size_t longest_path = 4'095;  // bytes; Linux, PATH_MAX with its NUL
 
 using Access = OptionAccess;
@@ -407,8 +408,9 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
   }
   const auto number = read_value(option, value);
   if (!number) {
+    const bool no_unit = option.type == Type::duration && !parse_duration(value);
     return std::unexpected("is \"" + printable(value, longest_shown) + "\", not " +
-                           allowed(option) + std::string(option.hint));
+                           allowed(option) + std::string(no_unit ? duration_hint : option.hint));
   }
   option.access.set(config, {*number, value});
   return {};

@@ -205,6 +205,9 @@ Checked take_database(std::string_view& authority) {
 // reserved character inside a password must not cut it in two.
 Checked check_characters(std::string_view authority, std::string_view options) {
   const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
+  if (authority.contains(", ") && !authority.contains('@')) {
+    return refusal("only a comma may be between two servers, without a blank");
+  }
   if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {
     return refusal(
         "in user and password write blanks and control characters as %XX; elsewhere they are not "

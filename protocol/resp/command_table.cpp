@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/nearest_word.h"
 #include "base/text.h"
 #include "protocol/refusals.h"
 #include "protocol/resp/changes/command_rules.h"
@@ -219,13 +220,25 @@ const CommandTable::Entry* CommandTable::entry_of(CommandWords words) const {
   return found != commands_.end() ? &found->second : nullptr;
 }
 
+LocalError CommandTable::unknown(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& [entry, ignored] : commands_) {
+    names.push_back(entry);
+    std::ranges::replace(names.back(), '|', ' ');
+  }
+  const std::string meant =
+      did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+  return invalid("the servers know no command \"" + name +
+                 "\"; it can be sent if its keys or a node are named" +
+                 (meant.empty() ? "" : "." + meant));
+}
+
 std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) const {
   const Entry* const entry = entry_of(words);
   if (entry == nullptr) {
     const auto group = commands_.find(upper(words.front().substr(0, longest_name)));
     const bool container = group != commands_.end() && group->second.container;
-    return std::unexpected(invalid("the servers know no command \"" + name_of(words, container) +
-                                   "\"; it can be sent if its keys or a node are named"));
+    return std::unexpected(unknown(name_of(words, container)));
   }
   CommandUse use;
   use.only_reads = entry->only_reads;

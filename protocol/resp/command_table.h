@@ -77,6 +77,8 @@ class CommandTable final : public ServerCommands {
 
   static void add(const Value& command, Entries& entries, bool inner);
   const Entry* entry_of(CommandWords words) const;
+  // The refusal of a command that the servers do not have.
+  LocalError unknown(const std::string& name) const;
 
   Entries commands_;
 };

@@ -217,10 +217,10 @@ TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
   EXPECT_EQ(refused(with_servers({"bench", "x"})),
             "bench expects no argument, not \"x\". See sheaf help bench.");
   EXPECT_EQ(refused({"ring", "memcached://a"}),
-            "--diff needs two URIs, OLD and NEW, and URIs need --diff.");
+            "ring draws the servers of --servers URI; other URIs need --diff OLD NEW.");
   EXPECT_EQ(refused(with_servers({"exec"})), "exec expects CMD. See sheaf help exec.");
   EXPECT_EQ(refused({"dev", "--redis", "3", "--port", "65535"}),
-            "--port must be a number from 1 to 65533: each of the 3 servers has a port.");
+            "--port is \"65535\", not a number from 1 to 65533: each of the 3 servers has a port.");
   EXPECT_THAT(refused(with_servers({"list"})), HasSubstr("push, insert"));
 }
 

@@ -33,7 +33,7 @@ if(TARGET sheaf_cli)
     endif()
     if(TARGET sheaf_test_redis)
       sheaf_cli_test(dev_redis test_dev_redis)
-      sheaf_cli_test(on_redis test_exec test_redis)
+      sheaf_cli_test(on_redis test_exec test_redis test_mistakes)
     endif()
     # These find out at run time if Garnet and Valkey are installed.
     foreach(kind IN ITEMS garnet valkey)

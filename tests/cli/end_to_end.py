@@ -4,6 +4,7 @@
 MODULE.CLASS runs only that class, MODULE.CLASS.TEST only that test.
 """
 
+import os
 import sys
 import unittest
 
@@ -13,7 +14,8 @@ import harness  # noqa: E402
 
 
 def main():
-    harness.program, *modules = sys.argv[1:]
+    program, *modules = sys.argv[1:]
+    harness.program = os.path.abspath(program)
     suite = unittest.defaultTestLoader.loadTestsFromNames(modules)
     # As GoogleTest does, for tests/servers/table.py.
     print("[==========] Running %d tests from %d modules." % (suite.countTestCases(), len(modules)),

@@ -37,16 +37,19 @@ TEST(Load, ArgumentsHaveLimitsThatTheSentenceNames) {
   EXPECT_EQ(bench.reads, 50u);
   EXPECT_EQ(bench.batch, 100u);
   EXPECT_EQ(bench.rate, 1'000u);
-  EXPECT_EQ(refusal_of({"bench", "--reads", "101"}), "--reads must be a number from 0 to 100.");
-  EXPECT_EQ(refusal_of({"bench", "--callers", "0"}), "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(refusal_of({"bench", "--reads", "101"}),
+            "--reads is \"101\", not a number from 0 to 100.");
+  EXPECT_EQ(refusal_of({"bench", "--callers", "0"}),
+            "--callers is \"0\", not a number from 1 to 256.");
   EXPECT_EQ(refusal_of({"bench", "--time", "1ms"}),
-            "--time must be 100ms to 24h, an integer followed by ms, s, m or h.");
+            "--time is \"1ms\", not 100ms to 24h, an integer followed by ms, s, m or h.");
   EXPECT_EQ(refusal_of({"bench", "--time", "1s", "--count", "5"}),
             "--count and --time are both given: give only one of them.");
   EXPECT_EQ(parsed<TopWords>({"top", "--interval", "500ms"}).interval, 500ms);
   EXPECT_EQ(refusal_of({"top", "--interval", "2"}),
-            "--interval must be 100ms to 1h, an integer followed by ms, s, m or h.");
-  EXPECT_EQ(refusal_of({"top", "--count", "x"}), "--count must be a number from 1 to 1000000000.");
+            "--interval is \"2\", not 100ms to 1h, an integer followed by ms, s, m or h.");
+  EXPECT_EQ(refusal_of({"top", "--count", "x"}),
+            "--count is \"x\", not a number from 1 to 1000000000.");
 }
 
 TopSample memcached(const std::string& node, std::uint64_t gets, std::uint64_t hits) {

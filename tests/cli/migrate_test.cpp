@@ -24,15 +24,17 @@ TEST(Migrate, ArgumentsAreChecked) {
   EXPECT_EQ(refusal_of_migrate({}), "");
   EXPECT_EQ(refusal_of_migrate({"--until", "switched", "--settle", "2s", "--callers", "3"}), "");
   EXPECT_EQ(refusal_of_migrate({"--until", "restore"}),
-            "--until must be one of: mirror, switched, drain, closing, after.");
+            "--until is \"restore\", not one of: mirror, switched, drain, closing, after.");
   EXPECT_EQ(refusal_of_migrate({"--back", "--until", "restore"}), "");
-  EXPECT_EQ(refusal_of_migrate({"--back", "--until", "after"}),
-            "--until with --back must be one of: drain, switched, restore, mirror, before.");
+  EXPECT_EQ(
+      refusal_of_migrate({"--back", "--until", "after"}),
+      "--until with --back is \"after\", not one of: drain, switched, restore, mirror, before.");
   EXPECT_EQ(refusal_of_migrate({"--settle", "10ms"}),
-            "--settle must be 100ms to 1h, an integer followed by ms, s, m or h.");
+            "--settle is \"10ms\", not 100ms to 1h, an integer followed by ms, s, m or h.");
   EXPECT_EQ(refusal_of_migrate({"--servers", "memcached://c"}),
             "--servers is not for migrate: its servers are given with --from and --to.");
-  EXPECT_EQ(refusal_of_migrate({"--callers", "0"}), "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(refusal_of_migrate({"--callers", "0"}),
+            "--callers is \"0\", not a number from 1 to 256.");
   EXPECT_EQ(refusal_of({"migrate", "--from", "memcached://a"}),
             "migrate needs --to: the URI of the servers that take over the cache.");
 }

@@ -108,11 +108,13 @@ TEST(ConfigCheck, ChecksTheLogin) {
               c.allow_plain_password = true;
             }),
             "");
-  EXPECT_EQ(verdict([](auto& c) {
-              c.kind = EndpointKind::memcached;
-              c.password = "p";
-            }),
-            "there is a password without a user name, which memcached:// needs");
+  EXPECT_EQ(
+      verdict([](auto& c) {
+        c.kind = EndpointKind::memcached;
+        c.password = "p";
+      }),
+      "there is a password without a user name, which memcached:// needs: write it before the "
+      "hosts, memcached://USER@HOST");
 }
 
 TEST(ConfigCheck, KnowsTheNamesOfEmbeddedEngines) {

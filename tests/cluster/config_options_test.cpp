@@ -146,7 +146,8 @@ TEST(ConfigOptions, RefusalsNameTheLimit) {
 }
 
 TEST(ConfigOptions, ADurationWithoutAUnitIsRefused) {
-  EXPECT_EQ(refusal_of_option("timeout", "3"), "is \"3\", not a duration from 1ms to 24h");
+  EXPECT_EQ(refusal_of_option("timeout", "3"),
+            "is \"3\", not a duration from 1ms to 24h, such as 250ms, 3s, 5m or 1h");
   EXPECT_EQ(refusal_of_option("timeout", "3", Written::json_number),
             "must be a JSON string: a duration from 1ms to 24h");
 }

@@ -207,11 +207,13 @@ TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
               "the URI does not begin with mqtt://, memcached://, embedded:// or redis://, or with "
               "TLS mqtts://, memcacheds:// or rediss://");
   }
-  for (const auto* uri : {"http://b1", "://b1", "embeddeds://1", "mqttss://b1"}) {
-    EXPECT_EQ(refusal_of_uri(uri),
-              "the scheme is not mqtt, memcached, embedded or redis, or with TLS mqtts, memcacheds "
-              "or rediss");
-  }
+  const std::string schemes =
+      "the scheme is not mqtt, memcached, embedded or redis, or with TLS mqtts, memcacheds or "
+      "rediss";
+  EXPECT_EQ(refusal_of_uri("http://b1"), schemes);
+  EXPECT_EQ(refusal_of_uri("://b1"), schemes);
+  EXPECT_EQ(refusal_of_uri("embeddeds://1"), schemes + ". Did you mean embedded?");
+  EXPECT_EQ(refusal_of_uri("mqttss://b1"), schemes + ". Did you mean mqtts?");
   EXPECT_THAT(refusal_of_uri("mqtt://b1/x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal_of_uri("mqtt://b1//"), HasSubstr("may not follow the servers"));
   for (const auto* path : {"mqtt:///", "mqtt:///?timeout=1s"}) {
@@ -219,7 +221,8 @@ TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
               "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
   }
   EXPECT_THAT(refusal_of_uri("mqtt://b1#x"), HasSubstr("may not follow the servers"));
-  EXPECT_THAT(refusal_of_uri("mqtt://b1, b2"), HasSubstr("blanks"));
+  EXPECT_EQ(refusal_of_uri("mqtt://b1, b2"),
+            "only a comma may be between two servers, without a blank");
   EXPECT_THAT(refusal_of_uri("mqtt://b1\n"), HasSubstr("blanks"));
   EXPECT_THAT(refusal_of_uri(std::string_view("mqtt://b1\0", 10)), HasSubstr("blanks"));
   EXPECT_THAT(refusal_of_uri("mqtt://b1?timeout=1 s"), HasSubstr("blanks"));
@@ -345,7 +348,14 @@ TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {
   EXPECT_EQ(refusal_of_uri("mqtt://b1?max_keys=1"), "option max_keys is for embedded:// only");
   EXPECT_EQ(refusal_of_uri("embedded://1?max_keys=1&max_keys=2"), "option max_keys is given twice");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?password=x"),
-            "option password is unknown. Did you mean password_file?");
+            "option password is unknown: user and password are written before the hosts, "
+            "mqtt://USER:PASSWORD@HOST");
+  EXPECT_EQ(refusal_of_uri("mqtts://b1?ssl=1"),
+            "option ssl is unknown: the scheme chooses TLS, mqtts://");
+  EXPECT_EQ(refusal_of_uri("memcached://b1?weight=2"),
+            "option weight is unknown: a weight is written after a star, HOST:PORT*WEIGHT");
+  EXPECT_EQ(refusal_of_uri("embedded://1?tls=1"), "option tls is unknown");
+  EXPECT_EQ(refusal_of_uri("embedded://1?user=x"), "option user is unknown");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?"), "option 1 is not name=value");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?spin=1&"), "option 2 is not name=value");
   EXPECT_EQ(refusal_of_uri("mqtt://b1?spin"), "option 1 is not name=value");

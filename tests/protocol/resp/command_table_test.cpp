@@ -86,7 +86,9 @@ TEST(RespCommandTable, ACommandWithTooFewWordsHasNoKeysAndItsServerSaysWhy) {
 TEST(RespCommandTable, WhatTheServersDoNotKnowNeedsItsKeysNamed) {
   const CommandTable table = table_of(live::redis_commands);
   EXPECT_EQ(use_of(table, {"gett", "k"}),
-            "the servers know no command \"GETT\"; it can be sent if its keys or a node are named");
+            "the servers know no command \"GETT\"; it can be sent if its keys or a node are named. "
+            "Did you mean GET?");
+  EXPECT_TRUE(use_of(table, {"OBJECT", "encodin", "k"}).ends_with("Did you mean OBJECT ENCODING?"));
   EXPECT_EQ(use_of(table, {"OBJECT", "shape", "k"}),
             "the servers know no command \"OBJECT SHAPE\"; it can be sent if its keys or a node "
             "are named");
