@@ -8,9 +8,10 @@
 #                         errors, packages and rebuilds (dev), then AddressSanitizer and UBSan
 #                         (asan), what crosses threads with ThreadSanitizer (tsan), and each fuzz
 #                         target for five seconds (fuzz)
-#   tests/run.sh long     all, with ten times the seeds, kills and fuzzing, and then on fresh
-#                         machines of each Debian (tests/on.sh)
-#   tests/run.sh PART...  of these: quick dev asan tsan fuzz lint; lint is clang-tidy over dev
+#   tests/run.sh long     all, with ten times the seeds, kills and fuzzing, then the live hour
+#                         (hour), and then on fresh machines of each Debian (tests/on.sh)
+#   tests/run.sh PART...  of these: quick dev asan tsan fuzz lint hour; lint is clang-tidy over dev,
+#                         hour is five minutes of events on live clusters of each software
 #
 # tests/suites.cmake says what runs where.
 set -u
@@ -22,7 +23,7 @@ fresh_machines=()
 case ${1:-quick} in
   all) parts=(dev asan tsan fuzz) ;;
   long)
-    parts=(dev asan tsan fuzz)
+    parts=(dev asan tsan fuzz hour)
     fresh_machines=(bookworm trixie sid)
     export SHEAF_TEST_EXTENT=1000
     ;;
@@ -30,7 +31,7 @@ case ${1:-quick} in
 esac
 for part in "${parts[@]}"; do
   case $part in
-    quick | dev | asan | tsan | fuzz | lint) ;;
+    quick | dev | asan | tsan | fuzz | lint | hour) ;;
     *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -64,11 +65,14 @@ look_for_passwords() {
 }
 
 run_part() {
-  local part=$1 build started=$SECONDS
-  case $part in quick | lint) build=dev ;; *) build=$part ;; esac
+  local part=$1 build=$1 targets=$1 started=$SECONDS
+  case $part in
+    quick) build=dev ;;
+    lint | hour) build=dev targets=dev ;;
+  esac
   echo "== $part"
   rm -rf "build/$build/tests.xml" "build/$build/results"
-  if cmake --preset "$build" && cmake --build --preset "${part/lint/dev}" -j "$jobs"; then
+  if cmake --preset "$build" && cmake --build --preset "$targets" -j "$jobs"; then
     echo "== $part built in $((SECONDS - started)) s"
     # Most tests spend half of their time waiting for servers.
     ctest --preset "$part" -j $((2 * jobs)) --no-tests=error --output-junit tests.xml
@@ -83,7 +87,7 @@ run_part() {
 # Lists the tests of this build that quick did not run.
 left_out() {
   echo "Left out, and run by \`tests/run.sh all\`:"
-  ctest --test-dir build/dev -N -LE '^(quick|lint)$' 2>/dev/null |
+  ctest --test-dir build/dev -N -LE '^(quick|lint|hour)$' 2>/dev/null |
     sed -n 's/^ *Test *#[0-9]*: //p' | sed 's/\.[0-9]$//' | sort -u | paste -sd ' ' - |
     fold -sw 96 | sed 's/^/  /'
   echo "  three quarters of the seeds, of the kills and of the crashes"

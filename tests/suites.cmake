@@ -5,7 +5,8 @@
 #            on the kind of endpoint PART; `cluster`: the contract on a cluster of the software that
 #            PART ends with; `rest`: the tests that no other part of the program has; `-`: not a
 #            test program, and WHAT is a regular expression for names of tests
-#   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan
+#   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan;
+#            hour: only `tests/run.sh long` and `hour`, alone on the machine
 #   shards   the number of processes that share the tests of a program. Servers are lent within a
 #            process (support/lent.h), so tests of one kind of server are one part, not shards.
 #   seconds  the approximate time of one of them: long ones start first
@@ -72,6 +73,7 @@ ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
 *MemcachedLocks.*Restart*                                               quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*                 quick,asan,tsan 1 120"
+  "live.hour                           LiveHour.*     hour            1 700"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
   "live_tls.certificates  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\
@@ -128,7 +130,7 @@ macro(sheaf_read_suite line)
   endif()
   set(suite_is_here FALSE)
   if(SHEAF_SANITIZE STREQUAL "")
-    if("quick" IN_LIST suite_runs_in OR "all" IN_LIST suite_runs_in)
+    if(suite_runs_in MATCHES "quick|all|hour")
       set(suite_is_here TRUE)
     endif()
   elseif(SHEAF_SANITIZE STREQUAL "address" AND "asan" IN_LIST suite_runs_in)
@@ -137,8 +139,8 @@ macro(sheaf_read_suite line)
     set(suite_is_here TRUE)
   endif()
   set(suite_label all)
-  if("quick" IN_LIST suite_runs_in)
-    set(suite_label quick)
+  if(suite_runs_in MATCHES "quick|hour")
+    set(suite_label ${CMAKE_MATCH_0})
   endif()
 endmacro()
 
@@ -199,7 +201,7 @@ function(sheaf_label_tests)
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(test IN LISTS tests)
     get_property(labels TEST ${test} PROPERTY LABELS)
-    if("quick" IN_LIST labels OR "all" IN_LIST labels OR "lint" IN_LIST labels)
+    if(labels MATCHES "quick|all|lint|hour")
       continue()
     endif()
     set(label all)

@@ -29,7 +29,7 @@ std::vector<std::string> GarnetProcess::command() const {
                                     "--port",
                                     std::to_string(port()),
                                     "--bind",
-                                    "127.0.0.1",
+                                    options().address,
                                     "-m",
                                     "64m",
                                     "-i",

@@ -36,7 +36,7 @@ bool RedisProcess::launch() {
 // a test says so, not because the machine is slow.
 void RedisProcess::write_configuration() const {
   std::ofstream out(folder() / "redis.conf");
-  out << "bind 127.0.0.1\n";
+  out << "bind " << options().address << '\n';
   if (!tls_.empty()) out << "port 0\ntls-";
   out << "port " << port() << "\nprotected-mode no\nenable-debug-command yes\n"
       << "save \"\"\nappendonly " << (options().persistent ? "yes" : "no")

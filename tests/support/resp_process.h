@@ -1,7 +1,8 @@
 #pragma once
 
 // RespProcess: a server of the Redis protocol as a child process of a test (server_process.h), on
-// reserved ports of 127.0.0.1. The base of RedisProcess and GarnetProcess.
+// reserved ports of 127.0.0.1, unless its options say otherwise. The base of RedisProcess and
+// GarnetProcess.
 //
 // Thread rule: that of ServerProcess.
 
@@ -22,6 +23,8 @@ struct RespProcessOptions {
   std::string user;
   std::string password;
   bool persistent = false;             // data outlives a restart
+  std::string address = "127.0.0.1";   // of this machine
+  std::uint16_t port = 0;              // 0: a free one; else the same after every restart
   std::vector<std::string> arguments;  // more arguments
 
   bool operator==(const RespProcessOptions&) const = default;
@@ -31,7 +34,7 @@ class RespProcess : public ServerProcess {
  public:
   virtual ~RespProcess() = default;
 
-  std::uint16_t port() const { return port_.number(); }
+  std::uint16_t port() const { return options_.port != 0 ? options_.port : port_.number(); }
   // The port for other servers of its cluster.
   virtual std::uint16_t bus_port() const = 0;
   const RespProcessOptions& options() const { return options_; }
@@ -41,6 +44,12 @@ class RespProcess : public ServerProcess {
   void restart() {
     expect_ended();
     start([this] { return launch(); }, [] {});
+  }
+  // After both have ended: each starts at the other's port for clients from now on.
+  void exchange_ports(RespProcess& other) {
+    expect_ended();
+    other.expect_ended();
+    std::swap(port_, other.port_);
   }
   // The same on other ports.
   void restart_elsewhere() {

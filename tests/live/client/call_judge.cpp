@@ -88,6 +88,7 @@ void CallJudge::found(std::string text) {
 }
 
 void CallJudge::add(std::string finding) {
+  ++violations_;
   if (findings_.size() < most_findings) findings_.push_back(std::move(finding));
 }
 
@@ -96,6 +97,11 @@ std::string CallJudge::findings() const {
   std::string all;
   for (const std::string& finding : findings_) all += finding + "\n";
   return all;
+}
+
+std::uint64_t CallJudge::violations() const {
+  const std::lock_guard lock(mutex_);
+  return violations_;
 }
 
 std::uint64_t CallJudge::calls() const {

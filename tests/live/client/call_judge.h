@@ -60,8 +60,9 @@ class CallJudge {
   // `error` is null if the call succeeded.
   void ended(const LoadCall& call, const Error* error);
   void found(std::string text);
-  // The violations; empty if there were none.
+  // The first violations, and how many there are; empty if there were none.
   std::string findings() const;
+  std::uint64_t violations() const;
   // The number of failed calls of each kind, one line for each kind.
   std::string failures() const;
   std::uint64_t calls() const;
@@ -87,6 +88,7 @@ class CallJudge {
   std::uint64_t calls_ = 0;
   std::chrono::nanoseconds longest_call_{0};
   std::map<std::string, std::uint64_t> failures_;
+  std::uint64_t violations_ = 0;
   std::vector<std::string> findings_;  // the first few
 };
 
