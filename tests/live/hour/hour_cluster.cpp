@@ -79,8 +79,8 @@ HourCluster::Event HourCluster::begin(std::string name, std::size_t server, Lose
   return event;
 }
 
-void HourCluster::end(const Event& event, std::size_t owner) {
-  const auto said = observer.wait_until_agreed(event.slots, owner);
+void HourCluster::end(const Event& event, std::size_t owner, Clock::time_point not_before) {
+  const auto said = std::max(observer.wait_until_agreed(event.slots, owner), not_before);
   observer.begin_measuring();
   if (event.permission) judge_.end(*event.permission, said);
   if (event.loss) losses_.end(*event.loss, said);
@@ -187,8 +187,9 @@ void HourCluster::fail_over_by_force(Random& random) {
   end(event, replica);
 }
 
-// Garnet gives up a planned failover if the replica is late, and sometimes the slots have no owner
-// then, until a server is told to own them.
+// Garnet gives up a planned failover if the replica is late. Meanwhile all servers name the old
+// primary, which does not serve. Sometimes the slots have no owner then, until a server is told to
+// own them.
 void HourCluster::fail_over_garnet(const Event& event, std::size_t from, std::size_t to) {
   if (cluster.text(to, {"CLUSTER", "FAILOVER"}) == "+OK") {
     std::string state;
@@ -209,7 +210,8 @@ void HourCluster::fail_over_garnet(const Event& event, std::size_t from, std::si
       return std::nullopt;
     }
   };
-  const auto until = Clock::now() + std::chrono::seconds(5);
+  auto over = Clock::now();
+  const auto until = over + std::chrono::seconds(5);
   wait_for_condition("the slots have an owner, or none for 5 s",
                      [&] { return owner() || Clock::now() > until; });
   if (!owner()) {
@@ -218,9 +220,10 @@ void HourCluster::fail_over_garnet(const Event& event, std::size_t from, std::si
       if (event.slots[i]) command.push_back(std::to_string(i));
     }
     cluster.ask(from, command);
+    over = Clock::now();
   }
   cluster.wait_until_settled();
-  end(event, cluster.owner(slot));
+  end(event, cluster.owner(slot), over);
 }
 
 void HourCluster::lose_a_primary(Random& random) {

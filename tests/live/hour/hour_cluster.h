@@ -62,8 +62,9 @@ class HourCluster {
 
   // Waits until the cluster has settled from what was before.
   Event begin(std::string name, std::size_t server, Loses loses);
-  // Waits until all servers say that `owner` serves the slots, then until the load is served.
-  void end(const Event& event, std::size_t owner);
+  // Waits until all servers say that `owner` serves the slots, then until the load is served. What
+  // they said before `not_before` does not count.
+  void end(const Event& event, std::size_t owner, Clock::time_point not_before = {});
   bool write_probes(const SlotSet& slots);
   void fail_over_garnet(const Event& event, std::size_t from, std::size_t to);
   // A primary at random, and its replica.

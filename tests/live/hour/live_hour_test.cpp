@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -54,8 +55,10 @@ class LiveHour : public testing::Test {
     pair.finish();
     a.finish();
     b.finish();
-    std::printf("%s, seed %llu, %lld s\n%s", traits_of(software).name,
-                static_cast<unsigned long long>(seed), static_cast<long long>(time.count()),
+    const auto delay = std::max(a.observer.longest_delay_ever(), b.observer.longest_delay_ever());
+    std::printf("%s, seed %llu, %lld s; the machine was late by up to %.2f s\n%s",
+                traits_of(software).name, static_cast<unsigned long long>(seed),
+                static_cast<long long>(time.count()), std::chrono::duration<double>(delay).count(),
                 record.table().c_str());
     std::fflush(stdout);
     if (const std::string all = record.complaints(); !all.empty()) ADD_FAILURE() << all;

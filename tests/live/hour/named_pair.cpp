@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/contract/endpoints.h"
 #include "tests/live/hour/hour_cluster.h"
 #include "tests/support/garnet_process.h"
 #include "tests/support/names.h"
@@ -49,6 +50,8 @@ NamedPair::NamedPair(RespSoftware software, const ClusterObserver& machine, Hour
   if (replicates()) {
     replicate(1, port(), addresses[0]);
     wait_until_replicated();
+  } else {
+    warm_up(1);
   }
   name_leads_to(0);
   const std::string uri = "redis://" + pair_name + ":" + std::to_string(port());
@@ -142,9 +145,18 @@ void NamedPair::promote_other() {
 }
 
 void NamedPair::follow(std::size_t old) {
-  if (!replicates()) return;
+  if (!replicates()) return warm_up(old);
   replicate(old, port(), addresses.at(primary_));
   wait_until_online();
+}
+
+// A Garnet compiles its code when it is used first, which takes seconds on a busy machine.
+void NamedPair::warm_up(std::size_t index) {
+  for (const char* const routing : {"", "?routing=ring"}) {
+    Client client = open(std::string("redis://") + addresses.at(index) + ":" +
+                         std::to_string(port()) + routing);
+    comes_true([&] { return client.set("warm", "v") && client.get("warm"); });
+  }
 }
 
 // The old primary answers the writes that it holds when it is a replica: none of them is lost.

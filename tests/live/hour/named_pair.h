@@ -61,6 +61,7 @@ class NamedPair {
   void promote_other();
   // The old primary becomes the replica.
   void follow(std::size_t old);
+  void warm_up(std::size_t index);
   void wait_until_online();
   void wait_until_replicated();
   Event begin(std::string name, bool loses);
