@@ -10,8 +10,8 @@ CommandRow get_command(), set_command(), del_command(), exists_command(), append
     mset_command(), watch_command(), lock_command();
 CommandRow list_push_command(), list_insert_command(), list_update_command(), list_remove_command(),
     list_range_command(), list_len_command(), list_clear_command(), list_drop_holes_command();
-CommandRow locate_command(), ring_command(), nodes_command(), stats_command(), top_command(),
-    bench_command(), exec_command();
+CommandRow locate_command(), ring_command(), nodes_command(), doctor_command(), stats_command(),
+    top_command(), bench_command(), exec_command();
 #ifdef SHEAF_HAS_MIGRATION
 CommandRow migrate_command();
 #endif
@@ -28,7 +28,8 @@ CommandTable command_list() {
       list_update_command(), list_remove_command(), list_range_command(),
       list_len_command(),    list_clear_command(),  list_drop_holes_command(),
       locate_command(),      ring_command(),        nodes_command(),
-      stats_command(),       top_command(),         bench_command(),
+      doctor_command(),      stats_command(),       top_command(),
+      bench_command(),
 #ifdef SHEAF_HAS_MIGRATION
       migrate_command(),
 #endif

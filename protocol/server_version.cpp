@@ -33,4 +33,8 @@ std::optional<ServerVersion> ServerVersion::parse(std::string_view text) noexcep
   return ServerVersion{numbers[0], numbers[1], numbers[2]};
 }
 
+std::string ServerVersion::text() const {
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
 }  // namespace sheaf::protocol

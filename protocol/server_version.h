@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace sheaf::protocol {
@@ -20,6 +21,7 @@ struct ServerVersion {
 
   // Nothing if the text does not begin with three numbers.
   static std::optional<ServerVersion> parse(std::string_view text) noexcept;
+  std::string text() const;  // "7.0.15"
   friend auto operator<=>(const ServerVersion&, const ServerVersion&) = default;
 };
 

@@ -33,6 +33,14 @@ std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line) 
   return StatsWords{line.text(0)};
 }
 
+std::expected<DoctorWords, std::string> read_doctor_words(const ParsedLine& line) {
+  DoctorWords words;
+  words.uri = line.text(0);
+  OptionReader reader(line);
+  reader.text("--key", "a PREFIX", words.key);
+  return reader.take(std::move(words));
+}
+
 std::expected<ExecWords, std::string> read_exec_words(const ParsedLine& line) {
   ExecWords words{{}, line.has("--all-nodes"), line.texts(), line.has("--raw")};
   OptionReader reader(line);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of commands about servers: ring, nodes, stats, exec. An error is one sentence.
+// The words of commands about servers: ring, nodes, doctor, stats, exec. An error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 
@@ -31,6 +31,12 @@ struct StatsWords {
   std::string group;  // empty: the general statistics
 };
 std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line);
+
+struct DoctorWords {
+  std::string uri;                    // empty: the servers of every command
+  std::string key = "sheaf/doctor/";  // --key PREFIX
+};
+std::expected<DoctorWords, std::string> read_doctor_words(const ParsedLine& line);
 
 struct ExecWords {
   std::string node;                // --node HOST:PORT; empty: the keys decide

@@ -44,6 +44,11 @@ MemcachedSession::MemcachedSession(SessionOptions options)
       login_(options_.login),
       answers_(life(), requests()) {}
 
+Peer MemcachedSession::peer() const {
+  if (!server_.version) return {};
+  return {.software = "memcached " + server_.version->text()};
+}
+
 bool MemcachedSession::renew_login(Now) {
   const bool has_begun = life().state() != ConnectionLife::State::idle && !closed();
   return !has_begun || options_.only_version || !login_.stale();

@@ -39,6 +39,7 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   bool renew_login(Now now) final;
 
   const ServerFacts& server() const noexcept { return server_; }
+  Peer peer() const override;
 
  protected:
   explicit MemcachedSession(SessionOptions options);

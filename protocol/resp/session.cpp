@@ -42,7 +42,7 @@ LifeOptions life_options(const SessionOptions& options) {
   life.keep_alive = options.keep_alive;
   life.answer_limit = options.answer_limit;
   life.over_tls = options.over_tls;
-  life.peer = "a server of the Redis protocol";
+  life.peer = "a Redis server";
   life.greeting = "the greeting";
   life.greeting_hint = ": it hangs, or does not speak the Redis protocol";
   life.no_op = "a PING";

@@ -10,7 +10,7 @@ if(TARGET sheaf_cli)
 
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
-    foreach(module IN ITEMS test_metrics test_one_process test_terminal)
+    foreach(module IN ITEMS test_doctor test_metrics test_one_process test_terminal)
       sheaf_cli_test(${module} ${module})
     endforeach()
     if(TARGET sheaf_test_broker)  # mosquitto is installed

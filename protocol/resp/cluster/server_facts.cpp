@@ -36,10 +36,7 @@ std::string ServerFacts::name() const {
       text = "Garnet ";
       break;
   }
-  text.append(std::to_string(version->major)).append(1, '.');
-  text.append(std::to_string(version->minor)).append(1, '.');
-  text.append(std::to_string(version->patch));
-  return text;
+  return text.append(version->text());
 }
 
 ServerFacts ServerFacts::of_hello(const Value& reply) {

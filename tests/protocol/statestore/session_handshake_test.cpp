@@ -168,7 +168,7 @@ TEST(StoreSessionHandshake, AServerOfAnotherProtocolIsNoBroker) {
       {"ERROR\r\n", "it looks like memcached, or a proxy for its text protocol"},
       {"HTTP/1.1 400 Bad Request\r\n", "it looks like an HTTP server"},
       {"SSH-2.0", "it looks like an SSH server"},
-      {"-ERR unknown command\r\n", "it looks like a server of the Redis protocol"},
+      {"-ERR unknown command\r\n", "it looks like a Redis server, or one of its protocol"},
       {"what?", "wrong flags in the fixed header"}};
   for (const auto& [answer, what] : answers) {
     Wire wire;
