@@ -244,7 +244,7 @@ TEST(ClientDefaults, PymemcacheHashesTheLowestBitsOfEachCharacter) {
   EXPECT_FALSE(same("\xc3\xa9", "\xc3"));
 }
 
-// Of two servers with the same score the greater name wins, whatever their order. Found by search.
+// If two servers have the same score, the greater name wins, in either order. Found by search.
 TEST(ClientDefaults, OfEqualScoresTheGreaterNameWins) {
   const NodeConfig a{"cache-53701", 11211, 1};
   const NodeConfig b{"cache-63635", 11211, 1};
