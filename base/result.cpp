@@ -2,29 +2,29 @@
 
 #include <sheaf/result.h>
 
+#include "base/reason_words.h"
 #include "base/text.h"
 
 namespace sheaf {
-inline namespace v0 {
-namespace {
 
-constexpr std::size_t longest_text = 512;
-
-// The words between the outcome and the text. A local refusal needs only its text; other errors
-// begin with the reason, unless the text already contains its words.
-std::string_view reason_words(const Error& error) noexcept {
-  const std::string_view words = to_string(error.reason);
-  if (error.text.empty()) return words;
-  switch (error.reason) {
+std::string_view reason_words(Reason reason, std::string_view text) noexcept {
+  const std::string_view words = to_string(reason);
+  if (text.empty()) return reason == Reason::other ? "no reason was given" : words;
+  switch (reason) {
     case Reason::other:
     case Reason::bad_argument:
     case Reason::bad_configuration:
     case Reason::too_large:
       return {};
     default:
-      return error.text.contains(words) ? std::string_view{} : words;
+      return text.contains(words) ? std::string_view{} : words;
   }
 }
+
+inline namespace v0 {
+namespace {
+
+constexpr std::size_t longest_text = 512;
 
 void append_part(std::string& out, std::string_view separator, std::string_view part) {
   if (part.empty()) return;
@@ -38,12 +38,14 @@ struct Advice {
   std::string_view remedy;
 };
 
-// Whole sentences. A reason that is not in the table has only its own words.
+// Whole sentences. A reason that is not in the table has only its own words. docs/errors.md has a
+// copy.
 constexpr Advice advice[] = {
     {Reason::timed_out, "The deadline passed.",
      "If this is rare, raise `timeout`; if not, see whether the node answers, and how fast (`sheaf "
      "nodes`, Client::metrics)."},
-    {Reason::cancelled, "The caller's stop token cancelled it.", ""},
+    {Reason::cancelled, "The caller's stop token cancelled it.",
+     "Make the call again if its result is still wanted."},
     {Reason::node_down, "The node is known to be down.",
      "Check its name or address, and that the server is running and listens there. A client that "
      "stays open keeps probing it; calls succeed as soon as it answers."},
@@ -60,7 +62,8 @@ constexpr Advice advice[] = {
      "Check `value_limit`, the server's own limit, and `item_size` for memcached."},
     {Reason::queue_full, "This client has reached its limit of operations under way.",
      "Start fewer operations at once, or raise `max_in_flight` and `max_waiting`."},
-    {Reason::out_of_memory, "This process is out of memory.", ""},
+    {Reason::out_of_memory, "This process is out of memory.",
+     "Start fewer operations at once, or give the process more memory."},
     {Reason::clock_skew, "This machine's clock is over a minute ahead of the store's.",
      "Run NTP on both; `sheaf nodes` shows the difference."},
     {Reason::fencing_required, "The key is protected by a lock's token.",
@@ -71,18 +74,30 @@ constexpr Advice advice[] = {
      "Run NTP on the machines of all stores."},
     {Reason::quota, "The store or the account has reached its quota.",
      "Remove keys, give them a time to live, or raise the quota."},
+    {Reason::syntax, "The store did not understand the request.",
+     "Compare the versions of client and store."},
+    {Reason::wrong_arguments, "The server expects another number of arguments.",
+     "Compare the command with the documentation of the server's version."},
+    {Reason::timestamp_missing, "The store requires a timestamp.",
+     "Compare the versions of client and store."},
+    {Reason::timestamp_malformed, "The store could not read the timestamp or the fencing token.",
+     "Give the token as the lock returned it."},
+    {Reason::key_empty, "The store refuses an empty key.", "Give a key of at least 1 byte."},
+    {Reason::incomplete, "A part of the list is missing.",
+     "Take out what is missing with `drop_holes`, and keep lists where no keys are evicted."},
     {Reason::not_authorized, "The user has no right to this key or topic.",
      "Check the server's access list, or for a store its file of rights."},
     {Reason::unknown_command, "The server does not know this command.",
      "Check the server's version."},
-    {Reason::wrong_type, "The key holds another kind of value.", ""},
+    {Reason::wrong_type, "The key holds another kind of value.",
+     "Use the operations of that kind, or another key."},
     {Reason::lock_lost, "The lock is no longer held.",
      "Take it again and start the protected work over."},
     {Reason::read_only, "The server accepts no writes at the moment.",
      "For a store, check its log: its disk is full or its file was moved."},
     {Reason::foreign_server, "Another server has the address now.",
      "If the cluster was replaced as a whole, open a new client."},
-    {Reason::closed, "The client was closed.", ""},
+    {Reason::closed, "The client was closed.", "Keep the client until its calls have ended."},
     {Reason::forked, "The process forked after the client was opened.",
      "Open a client in the child."},
     {Reason::wrong_thread, "A blocking call was made on a thread that drives a client.",
@@ -163,7 +178,7 @@ std::string_view to_string(Outcome outcome) noexcept {
 std::string_view to_string(Reason reason) noexcept {
   switch (reason) {
     case Reason::other:
-      return "no reason was given";
+      return "other";
     case Reason::timed_out:
       return "timed out";
     case Reason::cancelled:
@@ -229,7 +244,7 @@ std::string_view to_string(Reason reason) noexcept {
     case Reason::foreign_server:
       return "not a server of this cluster";
   }
-  return "no reason was given";
+  return "other";
 }
 
 void throw_bad_result_access(std::string what) { throw BadResultAccess(std::move(what)); }
@@ -240,7 +255,7 @@ std::string Error::message() const {
       elapsed > elapsed.zero() ? " after " + format_elapsed(elapsed) : std::string{};
   const std::string shown_node = printable(node, longest_text);
   const std::string shown_text = printable(text, longest_text);
-  const std::string_view words = reason_words(*this);
+  const std::string_view words = reason_words(reason, text);
   if (outcome == Outcome::refused || words.empty()) {
     append_part(out, outcome == Outcome::refused ? " by " : " at ", shown_node);
     out.append(took);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/reason_words.h"
 #include "base/text.h"
 #include "node/node_records.h"
 #include "protocol/refusals.h"
@@ -113,7 +114,7 @@ void CommandRouter::on_done(socket::Request&, const socket::Completion& completi
   } else {
     unwilling_ = completion.outcome == Outcome::refused;
     reason_ = completion.reason;
-    problem_ = completion.text.empty() ? to_string(completion.reason) : completion.text;
+    problem_ = completion.text.empty() ? reason_words(completion.reason, {}) : completion.text;
   }
   if (!problem_.empty() && !completion.node.empty()) {
     problem_ = std::string(completion.node) + ": " + problem_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/reason_words.h"
 #include "node/tallies.h"
 
 namespace sheaf::node {
@@ -16,8 +17,9 @@ LogRecord record_of(const Request& request, const socket::Completion& completion
   const auto& keys = request.operation.keys;
   record.key = log.show_key(keys.empty() ? request.operation.key : keys.front());
   record.outcome = completion.outcome;
-  record.text = to_string(completion.reason);
-  if (!completion.text.empty()) record.text.append(": ").append(completion.text);
+  record.text = reason_words(completion.reason, completion.text);
+  if (!record.text.empty() && !completion.text.empty()) record.text += ": ";
+  record.text += completion.text;
   if (keys.size() > 1) {
     record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
   }

@@ -86,7 +86,8 @@ bool Redirects::await_owner(Request& request, Now now) {
   redirected.text = parts_.sender.unowned(request);
   const MapSource::Problem problem = rules_.source->problem();
   if (!problem.text.empty()) {
-    redirected.text.append("; the map is not known: ").append(problem.text);
+    redirected.text.insert(0, "; so the map of the cluster could not be fetched, and ")
+        .insert(0, problem.text);
     redirected.cause = problem.reason;
   }
   if (problem.lasting) {

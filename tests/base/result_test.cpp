@@ -61,6 +61,14 @@ TEST(ErrorMessage, DoesNotRepeatTheReasonWhenTheTextHasItInside) {
   EXPECT_EQ(error.message(), "refused by b:1: a fencing token is required for this request");
 }
 
+TEST(ErrorMessage, SaysThatNoReasonWasGivenOnlyWithoutOne) {
+  Error error{Outcome::refused, Reason::other, "b:1", 0s, ""};
+  EXPECT_EQ(error.message(), "refused by b:1: no reason was given");
+  error.text = "ERR bad command";
+  EXPECT_EQ(error.message(), "refused by b:1: ERR bad command");
+  EXPECT_EQ(to_string(error.reason), "other") << "programs print it next to the text";
+}
+
 TEST(ErrorMessage, StaysOneLineWhateverTheServerSays) {
   const Error error{Outcome::refused, Reason::other, "b:1", 0s, "two\r\nlines\x1b[2J"};
   EXPECT_EQ(error.message(), "refused by b:1: two\\x0D\\x0Alines\\x1B[2J");

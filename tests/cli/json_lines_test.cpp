@@ -52,6 +52,7 @@ TEST(CliJsonLines, AFailedKeyCarriesItsSentence) {
                                  R"("text":"the key is empty"}})");
   const Error said{Outcome::refused, Reason::other, "b", {}, "server said \xff"};
   EXPECT_THAT(json_error("k", said), HasSubstr("server said \\\\xFF"));
+  EXPECT_THAT(json_error("k", said), HasSubstr(R"("reason":"other")"));
 }
 
 TEST(CliJsonLines, OtherAnswersNameTheirFields) {

@@ -123,6 +123,22 @@ TEST(NodeRecords, ARequestOfManyKeysNamesTheFirstAndCountsTheOthers) {
   EXPECT_EQ(record.text, "timed out (and 2 other keys)");
 }
 
+TEST(NodeRecords, AReasonNeitherRepeatsNorContradictsTheText) {
+  const test::RecordedEvents log;
+  const Request request;
+  const auto text_of = [&](Reason reason, std::string_view text) {
+    socket::Completion completion;
+    completion.outcome = Outcome::refused;
+    completion.reason = reason;
+    completion.text = text;
+    return record_of(request, completion, log).text;
+  };
+  EXPECT_EQ(text_of(Reason::other, "ERR bad command"), "ERR bad command");
+  EXPECT_EQ(text_of(Reason::other, ""), "no reason was given");
+  EXPECT_EQ(text_of(Reason::syntax, "ERR syntax error"), "ERR syntax error");
+  EXPECT_EQ(text_of(Reason::too_large, "the value has 9 bytes"), "the value has 9 bytes");
+}
+
 TEST(NodeRecords, OnlyANodeThatIsDownIsAnErrorAndSaysWhy) {
   const LogRecord down = record_of("b1:1883", NodeHealth::down, "connection refused");
   EXPECT_EQ(down.level, LogLevel::error);
