@@ -69,8 +69,8 @@ void observe(const Request& request, const socket::Completion& completion,
 
 // Why a request did not leave before its deadline.
 std::string_view why_it_waits(const SocketPool& pool) noexcept {
-  if (pool.any_ready()) return "no room on the node";
-  if (!pool.any_greeting()) return "no connection yet";
+  if (pool.any_ready()) return "the node had no room for the request";
+  if (!pool.any_greeting()) return "the node has no connection yet";
   return "connected, but the server has not answered the greeting: it hangs, or speaks another "
          "protocol";
 }
@@ -109,7 +109,8 @@ void ClientNode::start(Request& request, Now now) {
   }
   if (request.operation.deadline <= now.mono) {
     stats_.timed_out += request.unanswered();
-    fail(request, Outcome::not_sent, Reason::timed_out, "no room before the deadline", now);
+    fail(request, Outcome::not_sent, Reason::timed_out,
+         "the deadline passed before the request could be sent", now);
     return;
   }
   const bool first = queue_.empty();

@@ -56,7 +56,7 @@ Result<CommandReply> reply_of(runtime::Context& context, const socket::Completio
   if (reply) return std::move(*reply);
   Error error = runtime::make_error(completion, started);
   error.reason = Reason::protocol_error;
-  error.text = "the reply cannot be read";
+  error.text = "the reply to the command cannot be read";
   return Failure(std::move(error));
 }
 

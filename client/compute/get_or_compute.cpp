@@ -6,6 +6,7 @@
 #include <sheaf/move_only_function.h>
 
 #include "base/read_clocks.h"
+#include "base/text.h"
 #include "client/calls/call.h"
 #include "client/compute/computation.h"
 #include "client/compute/compute_service.h"
@@ -23,8 +24,11 @@ std::optional<Error> check(std::string_view key, const ComputeOptions& options, 
     return wrong;
   }
   if (!options.lease.valid() || options.lease.milliseconds() > longest_lease) {
+    const bool shown = options.lease.valid();
+    const std::string lease =
+        shown ? format_duration(options.lease.milliseconds()) : "0, negative or endless";
     return runtime::local_error(Outcome::invalid, Reason::bad_argument,
-                                "the lease must be 1 ms to 24 h");
+                                "the lease is " + lease + "; it must be 1 ms to 24 h");
   }
   if (!has_function) {
     return runtime::local_error(Outcome::invalid, Reason::bad_argument,

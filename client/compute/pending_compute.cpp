@@ -48,7 +48,7 @@ void PendingCompute::detach() noexcept {
 
 DoneHandle::~DoneHandle() {
   pending->finish(Failure(runtime::local_error(
-      Outcome::not_sent, Reason::other, "the function that computes the value returned none")));
+      Outcome::not_sent, Reason::other, "the function that computes the value returned no value")));
 }
 
 }  // namespace client::compute

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
@@ -98,7 +99,8 @@ void CasRegister::on_exchange(const PendingOperation& operation, const socket::C
     draw();
     return lose(answer, "the key " + operation.key + " already exists");
   }
-  if (operation.purpose == look && !done) return lose(answer, "a segment that was added is gone");
+  if (operation.purpose == look && !done)
+    return lose(answer, "the server has dropped a segment that the edit added");
   if (!answer.reply.version.empty()) versioned_ = true;
   if (on_exchanged(operation, operation.purpose == get, answer)) {
     on_all_exchanged(operation.purpose == look, answer);
@@ -133,7 +135,10 @@ void CasRegister::end_without_versions(const socket::Completion& answer) {
 void CasRegister::commit(Head head, Deadline until, Now now) {
   if (!added_.empty() && now.mono >= added_at_ + options_.life / 2) {
     return end(Kind::lost,
-               runtime::local_error(Outcome::not_sent, Reason::timed_out, "the edit took too long"),
+               runtime::local_error(Outcome::not_sent, Reason::timed_out,
+                                    "the edit was not committed within " +
+                                        format_elapsed(options_.life / 2) +
+                                        ", half the life of its segments"),
                now);
   }
   until_ = until;
@@ -183,7 +188,8 @@ void CasRegister::on_commit(const PendingOperation& operation, const socket::Com
     return end(Kind::unknown, std::move(error), answer.now);
   }
   if (answer.reply.status != Status::done) gone_ = true;
-  if (gone_ && state_ == State::touching) return lose(answer, "a segment that was added is gone");
+  if (gone_ && state_ == State::touching)
+    return lose(answer, "the server has dropped a segment that the edit added");
   --unanswered_;
   if (unanswered_ == 1 && state_ == State::touching) return send_swap(answer.now);
   if (unanswered_ == 0) on_committed(answer);

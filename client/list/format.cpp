@@ -79,8 +79,8 @@ bool needs_escape(char c) {
 }
 
 std::string wrong_format(std::string_view bytes) {
-  return bytes.empty() ? "not a sheaf list (empty)"
-                       : "not a sheaf list (format " +
+  return bytes.empty() ? "the key holds no sheaf list (empty)"
+                       : "the key holds no sheaf list (format " +
                              std::to_string(static_cast<unsigned char>(bytes.front())) + ")";
 }
 

@@ -100,7 +100,8 @@ struct Head {
 
 std::string encode_head(const Head& head);
 std::string encode_segment(const std::vector<Id>& ids);
-// The error is a sentence: "not a sheaf list (format 7)", "the list's head is damaged: ...".
+// The error is a sentence: "the key holds no sheaf list (format 7)", "the list's head is damaged:
+// ...".
 std::expected<Head, std::string> parse_head(std::string_view bytes, Ids ids = Ids::counted);
 // `count` as the head gives it; 0 accepts any number of items.
 std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes, unsigned count);

@@ -20,15 +20,15 @@ bool supports(const ClusterConfig& config, Feature feature) noexcept {
 
 std::optional<Error> check_feature(const ClusterConfig& config, Feature feature) {
   if (supports(config, feature)) return std::nullopt;
-  std::string text(to_string(feature));
-  text.append(" are not supported ");
+  std::string text;
   if (lost_by_rehash(config, protocol::traits_of(config.kind), feature)) {
-    text.append("with failover=rehash, under which a key may be on two nodes");
+    text = "failover=rehash, under which a key may be on two nodes, does not support ";
+    text.append(to_string(feature));
     return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));
   }
-  text.append("at ").append(to_string(config.kind)).append("://");
+  text.append(to_string(config.kind)).append(":// does not support ").append(to_string(feature));
   const std::string others = protocol::list_schemes("://", feature);
-  if (!others.empty()) text.append(", only at ").append(others);
+  if (!others.empty()) text.append("; only ").append(others).append(" does");
   return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));
 }
 

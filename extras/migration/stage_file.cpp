@@ -121,7 +121,8 @@ Result<std::string> target_of(const std::string& file) {
   if (S_ISLNK(found.st_mode)) {
     const std::unique_ptr<char, void (*)(void*)> real(::realpath(file.c_str(), nullptr),
                                                       [](void* text) { std::free(text); });
-    if (real == nullptr) return wrong(file, std::string("its link: ") + std::strerror(errno));
+    if (real == nullptr)
+      return wrong(file, std::string("its link cannot be followed: ") + std::strerror(errno));
     if (::stat(real.get(), &found) == 0 && S_ISREG(found.st_mode)) return std::string(real.get());
   }
   return wrong(file, "it is not a regular file");
@@ -134,7 +135,7 @@ Result<std::optional<Migration>> read_if_there(const std::string& file) {
   if (!opened.valid() && errno == ENOENT) {
     const std::string folder = folder_of(file);
     if (::access(folder.c_str(), F_OK) == 0) return std::optional<Migration>();
-    return wrong(file, "its folder: " + std::string(std::strerror(errno)));
+    return wrong(file, "its folder cannot be used: " + std::string(std::strerror(errno)));
   }
   if (!opened.valid()) return wrong(file, std::strerror(errno));
   std::string text(most_bytes + 1, '\0');

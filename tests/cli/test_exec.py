@@ -182,7 +182,7 @@ class Elsewhere(harness.Case):
     def test_exec_is_for_servers_that_have_commands(self):
         done = sheaf("--servers", "embedded://1", "exec", "PING")
         self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
-        self.assertIn(b"only at redis://", done.stderr)
+        self.assertIn(b"only redis:// does", done.stderr)
         self.assert_sentences(done.stderr)
         self.assertEqual(sheaf("--servers", "embedded://1", "exec").returncode, USAGE)
         done = sheaf("--servers", "embedded://1", "exec", "--all-nodes", "PING")

@@ -88,7 +88,7 @@ class Lists(OnServers):
         self.ends(DONE, "set", "sheaf/list/{%s}/head" % self.key("odd"), "zebra")
         done = self.run_on("list", "push", self.key("odd"), "x")
         self.assertEqual(done.returncode, FAILED)
-        self.assertIn(b"not a sheaf list (format 122)", done.stderr)
+        self.assertIn(b"the key holds no sheaf list (format 122)", done.stderr)
 
     def test_many_processes_push_into_one_list(self):
         name = self.key("many")

@@ -186,7 +186,9 @@ TEST_P(Computing, BadArgumentsAreRefusedBeforeAnythingIsAsked) {
   };
   refused(client->get_or_compute("", {}, compute));
   refused(client->get_or_compute("key", {.lease = 0ms}, compute));
-  refused(client->get_or_compute("key", {.lease = 25h}, compute));
+  const Result<Value> longest = client->get_or_compute("key", {.lease = 25h}, compute);
+  refused(longest);
+  EXPECT_EQ(longest.error().text, "the lease is 25h; it must be 1 ms to 24 h");
   refused(client->get_or_compute("key", {.ttl = 0ms}, compute));
   refused(client->get_or_compute("key", {.timeout = 0ms}, compute));
   refused(client->get_or_compute("key", {}, nullptr));

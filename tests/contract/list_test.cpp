@@ -151,8 +151,9 @@ TEST_P(Lists, AForeignHeadIsOneSentenceAndStaysAsItIs) {
   const std::string head = keys("foreign").head();
   client->set(head, "zebra").value();
   List list(*client, "foreign");
-  EXPECT_NE(list.push("x").error().text.find("not a sheaf list (format 122)"), std::string::npos);
-  EXPECT_NE(list.range(0, -1).error().text.find("not a sheaf list"), std::string::npos);
+  EXPECT_NE(list.push("x").error().text.find("the key holds no sheaf list (format 122)"),
+            std::string::npos);
+  EXPECT_NE(list.range(0, -1).error().text.find("the key holds no sheaf list"), std::string::npos);
   EXPECT_EQ(list.length().error().outcome, Outcome::refused);
   EXPECT_EQ(client->get(head).value()->data, "zebra");
 }

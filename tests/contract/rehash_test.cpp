@@ -30,9 +30,8 @@ INSTANTIATE_TEST_SUITE_P(On, Rehash, testing::ValuesIn(test::endpoint_factories(
 
 void expect_refused(const Error& error, const std::string& what) {
   EXPECT_EQ(error.outcome, Outcome::unsupported) << error.message();
-  EXPECT_EQ(
-      error.text,
-      what + " are not supported with failover=rehash, under which a key may be on two nodes");
+  EXPECT_EQ(error.text,
+            "failover=rehash, under which a key may be on two nodes, does not support " + what);
 }
 
 TEST_P(Rehash, IsACacheAsWithOwners) {

@@ -89,12 +89,11 @@ TEST_F(Toy, RefusesWhatItsRowHasNot) {
   }
   const std::string others = "mqtt://, memcached://, embedded:// or redis://";
   expect_unsupported(Locker(client).try_lock("lock"),
-                     "locks are not supported at toy://, only at " + others);
+                     "toy:// does not support locks; only " + others + " does");
   expect_unsupported(List(client, "list").length(),
-                     "lists are not supported at toy://, only at " + others);
-  expect_unsupported(
-      client.watch("key"),
-      "watches are not supported at toy://, only at mqtt://, embedded:// or redis://");
+                     "toy:// does not support lists; only " + others + " does");
+  expect_unsupported(client.watch("key"),
+                     "toy:// does not support watches; only mqtt://, embedded:// or redis:// does");
   SetOptions fenced;
   fenced.fence = FencingToken{"1"};
   EXPECT_EQ(client.set("key", "value", fenced).error().outcome, Outcome::unsupported);

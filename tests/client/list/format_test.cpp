@@ -106,9 +106,9 @@ TEST(ListFormat, AHundredThousandItemsHaveASmallHead) {
 }
 
 TEST(ListFormat, AForeignHeadIsOneSentence) {
-  EXPECT_EQ(parse_head("x123").error(), "not a sheaf list (format 120)");
-  EXPECT_EQ(parse_head("\x02").error(), "not a sheaf list (format 2)");
-  EXPECT_EQ(parse_head("").error(), "not a sheaf list (empty)");
+  EXPECT_EQ(parse_head("x123").error(), "the key holds no sheaf list (format 120)");
+  EXPECT_EQ(parse_head("\x02").error(), "the key holds no sheaf list (format 2)");
+  EXPECT_EQ(parse_head("").error(), "the key holds no sheaf list (empty)");
 }
 
 // Accepted bytes are exactly those that would be written: no head has two spellings.

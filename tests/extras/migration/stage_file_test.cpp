@@ -95,7 +95,8 @@ TEST(MigrationFile, AFolderThatIsNotThereIsAnErrorAndNoBeginning) {
   const auto read = read_migration("/no-such-folder/stage.json");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().text,
-            "the migration file /no-such-folder/stage.json: its folder: No such file or directory");
+            "the migration file /no-such-folder/stage.json: its folder cannot be used: No such "
+            "file or directory");
 }
 
 TEST(MigrationFile, ALinkIsFollowedAndWhatIsNoFileStays) {
