@@ -75,7 +75,7 @@ enum class Reason : std::uint8_t {
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...
 SHEAF_API std::string_view to_string(Outcome outcome) noexcept;
-/// A few words for a reason: "timed out", "node down", ...
+/// A few words for a reason: "timed out", "node down", ...; "other" if only the text says it.
 SHEAF_API std::string_view to_string(Reason reason) noexcept;
 
 /// Where the cause of an error lies, as far as this side knows.
@@ -106,7 +106,8 @@ struct Error {
   /// Where the cause lies.
   SHEAF_API Origin origin() const noexcept;
   /// A few sentences for people: message(), the cause, what the node has been doing, what is known
-  /// about the effect, and what to do. Never contains a value or a password.
+  /// about the effect, and what to do. Never contains a value or a password. docs/errors.md has the
+  /// causes and remedies of all texts.
   SHEAF_API std::string why() const;
   /// One sentence for people: outcome, node, reason, elapsed time; never a value or a password.
   SHEAF_API std::string message() const;
