@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <sheaf/result.h>
 
@@ -120,6 +121,48 @@ bool names_its_cause(Reason reason) noexcept {
   }
 }
 
+struct ReasonWords {
+  Reason reason;
+  std::string_view words;
+};
+constexpr ReasonWords reason_table[] = {
+    {Reason::other, "other"},
+    {Reason::timed_out, "timed out"},
+    {Reason::cancelled, "cancelled"},
+    {Reason::node_down, "node down"},
+    {Reason::connect_failed, "connecting failed"},
+    {Reason::connection_lost, "connection lost"},
+    {Reason::protocol_error, "protocol error"},
+    {Reason::authentication, "login refused"},
+    {Reason::too_large, "too large"},
+    {Reason::bad_argument, "bad argument"},
+    {Reason::bad_configuration, "bad configuration"},
+    {Reason::wrong_thread, "wrong thread"},
+    {Reason::forked, "the process forked"},
+    {Reason::closed, "the client is closed"},
+    {Reason::queue_full, "queue full"},
+    {Reason::out_of_memory, "out of memory"},
+    {Reason::clock_skew, "timestamp is too far ahead"},
+    {Reason::fencing_required, "fencing token is required"},
+    {Reason::fencing_skew, "fencing token is too far ahead"},
+    {Reason::fencing_stale, "fencing token is stale"},
+    {Reason::quota, "quota is used up"},
+    {Reason::syntax, "syntax error"},
+    {Reason::not_authorized, "not authorized"},
+    {Reason::unknown_command, "unknown command"},
+    {Reason::wrong_arguments, "wrong arguments"},
+    {Reason::timestamp_missing, "timestamp is missing"},
+    {Reason::timestamp_malformed, "timestamp is malformed"},
+    {Reason::key_empty, "key is empty"},
+    {Reason::lock_lost, "the lock is not held"},
+    {Reason::wrong_type, "the key holds another kind of value"},
+    {Reason::incomplete, "a part is missing"},
+    {Reason::read_only, "the store is read-only"},
+    {Reason::foreign_server, "not a server of this cluster"},
+};
+static_assert(std::size(reason_table) == static_cast<std::size_t>(Reason::foreign_server) + 1);
+static_assert(std::ranges::is_sorted(reason_table, {}, &ReasonWords::reason));
+
 std::string_view known(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::unknown:
@@ -176,75 +219,8 @@ std::string_view to_string(Outcome outcome) noexcept {
 }
 
 std::string_view to_string(Reason reason) noexcept {
-  switch (reason) {
-    case Reason::other:
-      return "other";
-    case Reason::timed_out:
-      return "timed out";
-    case Reason::cancelled:
-      return "cancelled";
-    case Reason::node_down:
-      return "node down";
-    case Reason::connect_failed:
-      return "connecting failed";
-    case Reason::connection_lost:
-      return "connection lost";
-    case Reason::protocol_error:
-      return "protocol error";
-    case Reason::authentication:
-      return "login refused";
-    case Reason::too_large:
-      return "too large";
-    case Reason::bad_argument:
-      return "bad argument";
-    case Reason::bad_configuration:
-      return "bad configuration";
-    case Reason::wrong_thread:
-      return "wrong thread";
-    case Reason::forked:
-      return "the process forked";
-    case Reason::closed:
-      return "the client is closed";
-    case Reason::queue_full:
-      return "queue full";
-    case Reason::out_of_memory:
-      return "out of memory";
-    case Reason::clock_skew:
-      return "timestamp is too far ahead";
-    case Reason::fencing_required:
-      return "fencing token is required";
-    case Reason::fencing_skew:
-      return "fencing token is too far ahead";
-    case Reason::fencing_stale:
-      return "fencing token is stale";
-    case Reason::quota:
-      return "quota is used up";
-    case Reason::syntax:
-      return "syntax error";
-    case Reason::not_authorized:
-      return "not authorized";
-    case Reason::unknown_command:
-      return "unknown command";
-    case Reason::wrong_arguments:
-      return "wrong arguments";
-    case Reason::timestamp_missing:
-      return "timestamp is missing";
-    case Reason::timestamp_malformed:
-      return "timestamp is malformed";
-    case Reason::key_empty:
-      return "key is empty";
-    case Reason::lock_lost:
-      return "the lock is not held";
-    case Reason::wrong_type:
-      return "the key holds another kind of value";
-    case Reason::incomplete:
-      return "a part is missing";
-    case Reason::read_only:
-      return "the store is read-only";
-    case Reason::foreign_server:
-      return "not a server of this cluster";
-  }
-  return "other";
+  const auto index = static_cast<std::size_t>(reason);
+  return index < std::size(reason_table) ? reason_table[index].words : "other";
 }
 
 void throw_bad_result_access(std::string what) { throw BadResultAccess(std::move(what)); }

@@ -49,10 +49,12 @@ OTHER_TEXTS = {
     "protocol/memcached/meta_session.cpp": r"Too many|cannot increment",
     "protocol/memcached/meta_writer.cpp": r"set login",
     "protocol/mqtt5/reason_code.cpp": r"",  # the names of the standard
+    "protocol/memcached/session.cpp": r"memcached $",  # a server's name
     "protocol/operation.h": r"",  # names of operations
     "protocol/resp/changes/change.cpp": r"local |if ",  # scripts
-    "protocol/resp/answers.cpp": r"(?:Redis|Valkey|Garnet) $",  # names of servers
+    "protocol/resp/cluster/server_facts.cpp": r"(?:Redis|Valkey|Garnet) $",  # names of servers
     "protocol/resp/wire/server_error.cpp": r"",  # looked for in answers
+    "protocol/speaker.cpp": r"(?:ERROR|CLIENT_ERROR|SERVER_ERROR|HTTP/|-[A-Z]+|SSH-|220)[\s/-]",
     "protocol/statestore/errors.cpp": r"(?:timestamp|fencing|quota|key|store) ",
     "socket/tls/tls_context.cpp": r"private key$",  # the label in a file
     "socket/tls/tls_notes.cpp": r"%",
@@ -225,7 +227,7 @@ def enumerators(header, name):
 
 
 def words_of(cpp, name):
-    return dict(re.findall(r'case %s::(\w+):\s*return "([^"]*)";' % name, cpp))
+    return dict(re.findall(r'(?:case |\{)%s::(\w+)(?::\s*return|,) "([^"]*)"[;}]' % name, cpp))
 
 
 def tables(files):
