@@ -145,7 +145,10 @@ class Map(OnACluster):
             self.assertEqual(len(node["replicas"]), 1)
         self.assertEqual({node["node"] for node in nodes}, set(self.dev.nodes))
         self.assertEqual({node["primary"] for node in nodes[3:]}, set(self.dev.primaries))
-        table = self.printed("nodes").decode().splitlines()
+        shown = self.printed("nodes").decode()
+        self.assertRegex(shown, r" (Redis|Valkey) \d+[.]\d+")
+        self.assertLessEqual(max(map(len, shown.splitlines())), 80)
+        table = shown.split("\n\n")[0].splitlines()  # what is too wide continues below
         self.assertEqual(len(table), 7)
         for title in ("NODE", "ROLE", "HEALTH", "EPOCH", "SLOTS"):
             self.assertIn(title, table[0])
@@ -155,7 +158,6 @@ class Map(OnACluster):
             self.assertRegex(replica, r"^  127.0.0.1:\d+ +replica +not asked ")
             below[primary.split()[0]] = [replica.split()[0]]
         self.assertEqual(below, {node["node"]: node["replicas"] for node in nodes[:3]})
-        self.assertLessEqual(max(map(len, table)), 80)
 
     def test_ring_is_a_picture_of_the_slots(self):
         shares = self.lines("ring", "--keys", "3000")
