@@ -245,7 +245,7 @@ TEST(ClientDefaults, PymemcacheHashesTheLowestBitsOfEachCharacter) {
 }
 
 // If two servers have the same score, the greater name wins, in either order. Found by search.
-TEST(ClientDefaults, OfEqualScoresTheGreaterNameWins) {
+TEST(ClientDefaults, AmongEqualScoresTheGreaterNameWins) {
   const NodeConfig a{"cache-53701", 11211, 1};
   const NodeConfig b{"cache-63635", 11211, 1};
   EXPECT_EQ(PymemcacheLocator(ServerList{a, b}).locate("key-1").node, 1u);
