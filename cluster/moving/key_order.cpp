@@ -85,8 +85,16 @@ void KeyOrder::park(Request& request, Now now) {
   const bool waits = request.patience_.over || patient_.contains(request.patience_);
   if (!waits) patient_.push(request.patience_, now.mono + patience);
   if (left_node && follows_parked(request)) return wake(request);
-  // It was tried in vain, and those after it wait for it.
-  for_each_line(request, [this](std::uint64_t hash) { std::erase(woken_, hash); });
+  // It was tried in vain, and those after it wait for it; but not those before it, on other keys.
+  for_each_line(request, [&](std::uint64_t hash) {
+    const auto line = lines_.find(hash);
+    if (line == lines_.end() || first_parked(line->second) == &request) std::erase(woken_, hash);
+  });
+}
+
+Request* KeyOrder::first_parked(const Line& line) {
+  const auto found = std::ranges::find(line, Stage::parked, &Request::stage_);
+  return found != line.end() ? *found : nullptr;
 }
 
 // True if an earlier request on its key is parked, perhaps because this one was on a node.
@@ -151,8 +159,7 @@ Request* KeyOrder::next_to_try() {
   while (!woken_.empty()) {
     const auto line = lines_.find(woken_.back());
     if (line != lines_.end()) {
-      const auto parked = std::ranges::find(line->second, Stage::parked, &Request::stage_);
-      if (parked != line->second.end()) return *parked;
+      if (Request* const parked = first_parked(line->second)) return parked;
     }
     woken_.pop_back();
   }
@@ -161,8 +168,7 @@ Request* KeyOrder::next_to_try() {
 
 Request* KeyOrder::any_parked() const {
   for (const auto& [hash, line] : lines_) {
-    const auto parked = std::ranges::find(line, Stage::parked, &Request::stage_);
-    if (parked != line.end()) return *parked;
+    if (Request* const parked = first_parked(line)) return parked;
   }
   return nullptr;
 }

@@ -88,6 +88,7 @@ class KeyOrder {
   void enter(Request& request);
   bool is_free(const Request& request, std::uint32_t node) const;
   bool follows_parked(const Request& request) const;
+  static Request* first_parked(const Line& line);
   void wake(const Request& request);
   void rest() noexcept;
   void set_stage(Request& request, Request::Stage stage);

@@ -106,6 +106,46 @@ TEST_F(KeyOrderTest, ThoseThatWaitOnANodeGoToAnotherAtOnceAndInTheirOrder) {
   EXPECT_EQ(received("b:1"), Numbers({"1", "2", "3"}));
 }
 
+// A batch behind a single operation: both were freed, the batch was tried first, in vain, and the
+// single one not at all.
+TEST(KeyOrder, ABatchThatIsTriedInVainDoesNotKeepAnEarlierOperationWaiting) {
+  const std::vector<std::string_view> both{"a", "b"};
+  Request first_on_a;
+  Request first_on_b;
+  Request single;
+  Request batch;
+  first_on_a.operation.key = single.operation.key = "a";
+  first_on_b.operation.key = "b";
+  batch.operation.keys = both;
+  KeyOrder order;
+  const auto keep = [&](auto... requests) {
+    (order.begin(*requests), ...);
+    order.keep([&](const auto& enter) { (enter(*requests), ...); });
+  };
+  keep(&first_on_a, &first_on_b, &single, &batch);
+  const Now now{1s, 0ms};
+  for (Request* const later : {&single, &batch}) {
+    ASSERT_FALSE(order.may_go(*later, 1));
+    order.park(*later, now);
+  }
+  order.leave(first_on_a, true);
+  order.leave(first_on_b, true);
+  std::vector<const Request*> sent;
+  for (int tries = 0; tries < 10; ++tries) {
+    Request* const next = order.next_to_try();
+    if (next == nullptr) break;
+    if (order.may_go(*next, 0)) {
+      order.send(*next);
+      sent.push_back(next);
+    } else {
+      order.park(*next, now);
+    }
+  }
+  EXPECT_EQ(sent, (std::vector<const Request*>{&single, &batch}));
+  order.leave(single, true);
+  order.leave(batch, true);
+}
+
 TEST_F(KeyOrderTest, AFormerOwnerThatHangsHoldsUpNewOperationsForAMomentOnly) {
   start_many(2);
   apply({a, b}, {{16'384, 1}});
