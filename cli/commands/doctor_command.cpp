@@ -12,6 +12,7 @@
 #include "cli/commands/deciding_servers.h"
 #include "cli/line/server_words.h"
 #include "cli/show/diagnosis.h"
+#include "cli/show/json_lines.h"
 #include "cli/system/reach.h"
 #include "cli/system/terminal_screen.h"
 #include "protocol/endpoint_kinds.h"
@@ -154,7 +155,7 @@ class Doctor {
     const std::vector<Finding> findings = diagnose(server);
     const std::string& node = server.report.stats.node;
     if (context_.json()) {
-      for (const std::string& line : diagnosis_json(node, findings)) context_.out.line(line);
+      for (const Finding& finding : findings) context_.out.line(json_finding(node, finding));
     } else {
       context_.out.write(
           diagnosis_text(node, findings, TerminalScreen::size().columns, context_.out.colours()));

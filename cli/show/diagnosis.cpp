@@ -1,7 +1,5 @@
 #include "cli/show/diagnosis.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -223,21 +221,6 @@ std::string diagnosis_text(std::string_view node, const std::vector<Finding>& fi
     text.append(red ? "\033[0m\n" : "\n");
   }
   return text;
-}
-
-std::vector<std::string> diagnosis_json(std::string_view node,
-                                        const std::vector<Finding>& findings) {
-  std::vector<std::string> lines;
-  for (const Finding& finding : findings) {
-    nlohmann::ordered_json object;
-    object["node"] = node;
-    object["step"] = finding.step;
-    object["ok"] = nullptr;
-    if (finding.verdict != Verdict::none) object["ok"] = finding.verdict == Verdict::good;
-    object["text"] = finding.text;
-    lines.push_back(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  }
-  return lines;
 }
 
 }  // namespace sheaf::cli

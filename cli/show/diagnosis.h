@@ -45,8 +45,5 @@ std::vector<Finding> diagnose(const Examined& server);
 // The server, and below it a line for each finding, wrapped at `width`.
 std::string diagnosis_text(std::string_view node, const std::vector<Finding>& findings,
                            std::size_t width, bool colours);
-// An object for each finding, one a line.
-std::vector<std::string> diagnosis_json(std::string_view node,
-                                        const std::vector<Finding>& findings);
 
 }  // namespace sheaf::cli

@@ -352,6 +352,17 @@ std::string json_stats(std::string_view node, std::string_view lines) {
   return line_of(object);
 }
 
+std::string json_finding(std::string_view node, const Finding& finding) {
+  Json object;
+  object["node"] = node;
+  object["step"] = finding.step;
+  object["ok"] = nullptr;
+  const bool applies = finding.verdict != Finding::Verdict::none;
+  if (applies) object["ok"] = finding.verdict == Finding::Verdict::good;
+  object["text"] = finding.text;
+  return line_of(object);
+}
+
 std::string json_node_error(std::string_view node, const Error& error) {
   Json object = Json::object();
   object["node"] = node;

@@ -17,6 +17,7 @@
 #include <sheaf/stats.h>
 
 #include "cli/show/bench_report.h"
+#include "cli/show/diagnosis.h"
 #include "cli/show/migration_counts.h"
 #include "cli/show/ring_diff.h"
 #include "cli/show/ring_picture.h"
@@ -93,6 +94,8 @@ std::string json_failure(const Error& error, std::string_view sentence = {});
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
 std::string json_stats(std::string_view node, std::string_view lines);
+// {"node":N,"step":S,"ok":B,"text":T}; "ok" is null if the step does not apply.
+std::string json_finding(std::string_view node, const Finding& finding);
 // {"node":N,"error":E}
 std::string json_node_error(std::string_view node, const Error& error);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a server's name and port can be reached from here, one step at a time.
+// The way to a server, one step at a time: the addresses of its name, and connecting to one.
 //
 // Thread rule: any thread; both functions block.
 

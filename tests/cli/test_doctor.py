@@ -169,4 +169,3 @@ class Doctor(Case):
         self.assertEqual(lines[0], "embedded:0")
         self.assertRegex(lines[1], r"\A  name       ok   ")
         self.assertLessEqual(max(map(len, lines)), 80)
-
