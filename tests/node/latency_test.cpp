@@ -44,6 +44,18 @@ TEST(Latency, ANodeThatWasSlowIsTriedAgainAfterAWhile) {
   EXPECT_EQ(latency.expected(0, past_start(6s)), 64ms);
 }
 
+// With one slow answer a replica was asked once in several seconds for minutes, because each quick
+// answer took only an eighth off.
+TEST(Latency, OneQuickAnswerAfterSilenceEndsTheEffectOfASlowOne) {
+  Latency latency;
+  latency.on_answer(64ms, past_start(0s));
+  latency.on_answer(1ms, past_start(8s));
+  EXPECT_LT(latency.mean(), 1300us);
+  EXPECT_GE(latency.mean(), 1ms);
+  latency.on_answer(65ms, past_start(8s));
+  EXPECT_LT(latency.mean(), 10ms) << "without silence an eighth counts";
+}
+
 TEST(Latency, ARequestThatWasGivenUpCountsUntilTheNextAnswer) {
   Latency latency;
   latency.on_answer(1ms, past_start(0s));
