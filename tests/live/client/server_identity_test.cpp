@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,16 +54,17 @@ class RedisRoles : public testing::TestWithParam<const char*> {
   }
   // `old` copies a server that does not exist, so that its values get old.
   void move() {
-    ASSERT_EQ(say(old, {"REPLICAOF", "127.0.0.1", "1"}), "+OK");
-    relay.lead_to(next.port());
+    ASSERT_EQ(say(*old, {"REPLICAOF", "127.0.0.1", "1"}), "+OK");
+    relay.lead_to(next->port());
   }
+  void TearDown() override { EXPECT_EQ(say(*old, {"REPLICAOF", "NO", "ONE"}), "+OK"); }
   std::string uri() const {
     return "redis://" + address(relay.port()) + "?timeout=20s" + GetParam();
   }
 
-  RedisProcess old;
-  RedisProcess next;
-  Relay relay{old.port()};
+  const Lent<RedisProcess> old;
+  const Lent<RedisProcess> next;
+  Relay relay{old->port()};
 };
 
 INSTANTIATE_TEST_SUITE_P(By, RedisRoles, testing::Values("", "&routing=ring"),
@@ -75,15 +77,15 @@ TEST_P(RedisRoles, AWriteFindsTheNewPrimary) {
   const auto set = client.set("k", "new");
   ASSERT_TRUE(set) << set.error().message();
   EXPECT_EQ(client.get("k").value()->data, "new");
-  EXPECT_EQ(say(next, {"GET", "k"}), "\"new\"");
-  EXPECT_EQ(say(old, {"GET", "k"}), "\"old\"");
+  EXPECT_EQ(say(*next, {"GET", "k"}), "\"new\"");
+  EXPECT_EQ(say(*old, {"GET", "k"}), "\"old\"");
 }
 
 // Nothing but reads, and no connection ends: the client asks now and then.
 TEST_P(RedisRoles, ReadsFindTheNewPrimary) {
   auto client = Client::open(uri()).value();
   ASSERT_TRUE(client.set("k", "old"));
-  ASSERT_EQ(say(next, {"SET", "k", "new"}), "+OK");
+  ASSERT_EQ(say(*next, {"SET", "k", "new"}), "+OK");
   move();
   wait_for_condition("a read finds the new primary", [&] {
     const auto got = client.get("k");
@@ -95,7 +97,7 @@ TEST_P(RedisRoles, AReplicaIsShownAsOne) {
   auto client = Client::open(uri()).value();
   move();
   auto of_old =
-      Client::open("redis://" + address(old.port()) + "?timeout=20s" + GetParam()).value();
+      Client::open("redis://" + address(old->port()) + "?timeout=20s" + GetParam()).value();
   ASSERT_TRUE(of_old.get("k")) << "reads are served";
   EXPECT_EQ(of_old.stats()[0].role, ServerRole::replica);
   EXPECT_TRUE(of_old.stats()[0].server.starts_with("Redis ") ||
@@ -175,15 +177,21 @@ TEST(RedisWithoutCluster, IsSaidAtOnceWithWhatHelps) {
 
 #ifdef SHEAF_TEST_BROKERS
 
-BrokerOptions stock() {
-  BrokerOptions options;
-  options.plugin = false;
-  return options;
-}
+// A broker that has no store, for all tests of the suite.
+class OtherKinds : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    BrokerOptions stock;
+    stock.plugin = false;
+    broker.emplace(stock);
+  }
+  static void TearDownTestSuite() { broker.reset(); }
 
-TEST(BrokerWithoutStore, IsNotUpAndRequestsAreNotSent) {
-  const BrokerProcess broker(stock());
-  auto client = Client::open("mqtt://" + address(broker.port()) + "?timeout=20s").value();
+  static inline std::optional<BrokerProcess> broker;
+};
+
+TEST_F(OtherKinds, ABrokerWithoutAStoreIsNotUpAndRequestsAreNotSent) {
+  auto client = Client::open("mqtt://" + address(broker->port()) + "?timeout=20s").value();
   const auto got = client.get("key");
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().outcome, Outcome::not_sent) << got.error().message();
@@ -192,23 +200,26 @@ TEST(BrokerWithoutStore, IsNotUpAndRequestsAreNotSent) {
   EXPECT_EQ(client.stats()[0].health, NodeHealth::down);
 }
 
+#else
+
+class OtherKinds : public testing::Test {};
+
 #endif
 
 // Every pair of kinds: the sentence names what the URI expects, long before the deadline. Redis
 // takes the beginning of MQTT for that of a long command, and waits for the rest.
-TEST(OtherKinds, AreNotTakenForTheOneOfTheUri) {
+TEST_F(OtherKinds, AreNotTakenForTheOneOfTheUri) {
   std::vector<std::pair<std::string, std::uint16_t>> servers;
 #ifdef SHEAF_TEST_REDIS_SERVERS
-  const RedisProcess redis;
-  servers.emplace_back("redis", redis.port());
+  const Lent<RedisProcess> redis;
+  servers.emplace_back("redis", redis->port());
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
   const Lent<MemcachedProcess> memcached;
   servers.emplace_back("memcached", memcached->port());
 #endif
 #ifdef SHEAF_TEST_BROKERS
-  const BrokerProcess broker(stock());
-  servers.emplace_back("mqtt", broker.port());
+  servers.emplace_back("mqtt", broker->port());
 #endif
   for (const auto& [kind, port] : servers) {
     for (const std::string scheme : {"redis", "memcached", "mqtt"}) {
