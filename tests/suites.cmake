@@ -65,12 +65,13 @@ PluginHostile.PayloadsCut*                                              all,asan
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
   "live.faults  BrokerO*:BrokerRehash.*:WatchBroker.*:LockProcesses.AR*:Memcached*Faults.*:\
 *BulkConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
-RedisDiskFull.*:UnixSockets.*Killed*:RedisForeigners.*:RedisWithoutCluster.*  all,asan,tsan 1 100"
+RedisDiskFull.*:UnixSockets.*:RedisForeigners.*:RedisWithoutCluster.*:By/RedisRoles.*:\
+OtherKinds.*                                                            all,asan,tsan 1 100"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
 ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
-*MemcachedLocks.*Restart*                                               quick,asan,tsan 1 120"
+*MemcachedLocks.*Restart*:UnixSockets.*                                 quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*:RedisForeigners.*:\
 RedisWithoutCluster.*                                                   quick,asan,tsan 1 120"

@@ -116,7 +116,7 @@ TEST(ToyConfiguration, IsReadLikeThatOfEveryKind) {
   for (const auto* uri : {"toys://a", "top://a"}) {
     EXPECT_EQ(ClusterConfig::parse_uri(uri).error().text,
               "the scheme is not mqtt, memcached, embedded, redis or toy, or with TLS mqtts, "
-              "memcacheds or rediss");
+              "memcacheds or rediss. Did you mean toy?");
   }
   EXPECT_EQ(ClusterConfig::parse_uri("toy://a?ring=libmemcached").error().text,
             "option ring is for memcached:// only");
