@@ -43,8 +43,9 @@ class CallJudge {
   explicit CallJudge(const ClusterObserver& observer) : observer_(observer) {}
 
   // From now on calls for these slots may fail. A refusal is allowed only if no time was left to
-  // wait longer, or if a later operation on the key was carried out (docs/design/0049). With `held_writes` the only allowed failure is a write that the server received
-  // and did not answer in time. Returns the number of this permission.
+  // wait longer, or if a later operation on the key was carried out (docs/design/0049). With
+  // `held_writes` the only allowed failure is a write that the server received and did not answer
+  // in time. Returns the number of this permission.
   std::size_t allow(const SlotSet& slots, bool held_writes = false);
   // The cluster has said which server serves the slots. Calls that begin more than 2 s later may
   // not fail. A call that was not sent or not carried out must also have ended by then.
