@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,12 +48,10 @@ class Doctor {
       : context_(context), words_(words), random_(entropy()) {}
 
   ExitCode run() {
-    std::vector<Examined> servers = unreachable();
-    if (servers.empty()) {
-      std::vector<NodeReport> reports = ask();
-      note_missing_map(reports);
-      for (NodeReport& report : reports) servers.push_back(examine(std::move(report)));
-    }
+    std::vector<NodeReport> reports = any_reachable() ? ask() : unasked();
+    note_missing_map(reports);
+    std::vector<Examined> servers;
+    for (NodeReport& report : reports) servers.push_back(examine(std::move(report)));
     measure(servers);
     bool good = true;
     for (const Examined& server : servers) good = show(server) && good;
@@ -60,24 +59,21 @@ class Doctor {
   }
 
  private:
-  // The configured servers, if none of them can be reached: then a question would only wait.
-  std::vector<Examined> unreachable() const {
-    std::vector<Examined> servers;
-    for (const NodeConfig& node : context_.client.config().nodes) {
-      Examined& server = servers.emplace_back();
-      server.host = node.host;
-      server.port = node.port;
-      server.report.stats.node = node.identity();
-      server.report.error.emplace();  // nothing was measured
-      if (in_process()) return {};
-      look_up(server);
-      if (server.refused.size() < server.addresses.size()) return {};
-    }
-    return servers;
+  bool any_reachable() {
+    return std::ranges::any_of(context_.client.config().nodes, [this](const NodeConfig& node) {
+      const Examined& server = located(node);
+      return server.engine || server.refused.size() < server.addresses.size();
+    });
   }
-  bool in_process() const {
-    const protocol::EndpointTraits& traits = protocol::traits_of(context_.client.config().kind);
-    return traits.transport == protocol::Transport::engines;
+  // If no configured server can be reached, a question would only wait.
+  std::vector<NodeReport> unasked() const {
+    std::vector<NodeReport> reports;
+    for (const NodeConfig& node : context_.client.config().nodes) {
+      NodeReport& report = reports.emplace_back();
+      report.stats.node = node.identity();
+      report.error.emplace();
+    }
+    return reports;
   }
   std::vector<NodeReport> ask() {
     return context_.client.check_nodes({.timeout = context_.global.timeout});
@@ -91,17 +87,23 @@ class Doctor {
     for (NodeReport& report : reports) report.error = map.error();
   }
   Examined examine(NodeReport report) {
+    Examined server = located(node_of(report.stats.node));
+    server.report = std::move(report);
+    if (!server.report.error) try_key(server);
+    return server;
+  }
+  // The server with what is known of the way to it, which is looked at once.
+  const Examined& located(const NodeConfig& node) {
+    const auto [found, is_new] = located_.try_emplace(node.identity());
+    Examined& server = found->second;
+    if (!is_new) return server;
     const ClusterConfig& config = context_.client.config();
-    Examined server;
+    server.engine = protocol::traits_of(config.kind).transport == protocol::Transport::engines;
     server.tls = config.tls;
     server.clock = context_.client.supports(Feature::clock);
-    const NodeConfig node = node_of(report.stats.node);
     server.host = node.host;
     server.port = node.port;
-    server.report = std::move(report);
-    server.engine = in_process();
     if (!server.engine) look_up(server);
-    if (!server.report.error) try_key(server);
     return server;
   }
   void look_up(Examined& server) const {
@@ -167,6 +169,7 @@ class Doctor {
   Context& context_;
   const DoctorWords& words_;
   Random random_;
+  std::map<std::string, Examined> located_;  // by identity
 };
 
 ExitCode run_doctor(const Call& call, const DoctorWords& words) {
