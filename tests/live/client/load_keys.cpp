@@ -12,9 +12,7 @@
 #include "protocol/resp/wire/hash_slot.h"
 
 namespace sheaf::test {
-namespace {
 
-// The number after `begin`; nothing if the text is a different one.
 std::optional<std::uint64_t> number_behind(std::string_view begin, std::string_view text) {
   if (!text.starts_with(begin)) return std::nullopt;
   text.remove_prefix(begin.size());
@@ -24,8 +22,6 @@ std::optional<std::uint64_t> number_behind(std::string_view begin, std::string_v
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   return number;
 }
-
-}  // namespace
 
 // ---- what all keys have in common
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@
 #include "tests/live/client/call_judge.h"
 
 namespace sheaf::test {
+
+// The number after `begin`; nothing if the text is a different one.
+std::optional<std::uint64_t> number_behind(std::string_view begin, std::string_view text);
 
 // Writes that are lost with a server.
 enum class Loss : std::uint8_t {

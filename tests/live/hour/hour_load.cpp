@@ -2,7 +2,6 @@
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
-#include <charconv>
 #include <condition_variable>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "protocol/resp/wire/hash_slot.h"
 #include "tests/contract/endpoints.h"
+#include "tests/live/client/load_keys.h"
 
 namespace sheaf::test {
 
@@ -67,16 +67,6 @@ struct HourCall {
   std::optional<std::string> value{};  // that a get has read
   std::optional<Error> error{};
 };
-
-std::optional<std::uint64_t> number_at_end(std::string_view text, std::string_view begin) {
-  if (!text.starts_with(begin)) return std::nullopt;
-  text.remove_prefix(begin.size());
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -197,7 +187,7 @@ void HourKey::report(const HourCall& call, const HourLoad::Surroundings& surroun
 
 bool HourKey::understand(HourCall& call, HourRecord& record) const {
   if (call.numbered.writes || !call.value) return true;
-  const auto number = number_at_end(*call.value, mark_ + ":" + name_ + "=");
+  const auto number = number_behind(mark_ + ":" + name_ + "=", *call.value);
   if (number) {
     call.numbered.number = *number;
     return true;
