@@ -83,13 +83,14 @@ bool Redirects::await_owner(Request& request, Now now) {
   if (shut_down_ || rules_.source == nullptr || !request.operation.keys.empty()) return false;
   if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
   Redirected& redirected = *request.redirected_;
-  redirected.text = parts_.sender.unowned(request);
+  redirected.text.clear();
   const MapSource::Problem problem = rules_.source->problem();
   if (!problem.text.empty()) {
-    redirected.text.insert(0, "; so the map of the cluster could not be fetched, and ")
-        .insert(0, problem.text);
+    redirected.text = problem.text;
+    redirected.text += "; so the map of the cluster could not be fetched, and ";
     redirected.cause = problem.reason;
   }
+  redirected.text += parts_.sender.unowned(request);
   if (problem.lasting) {
     end(request, Outcome::refused, problem.reason, redirected.text, now);
     return true;
