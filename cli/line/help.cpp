@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "cli/system/wrapped_text.h"
+#include "base/wrapped_text.h"
 
 namespace sheaf::cli {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/wrapped_text.h"
 #include "cli/show/nodes_table.h"
-#include "cli/system/wrapped_text.h"
 
 namespace sheaf::cli {
 

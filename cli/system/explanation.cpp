@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "cli/system/wrapped_text.h"
+#include "base/wrapped_text.h"
 
 namespace sheaf::cli {
 

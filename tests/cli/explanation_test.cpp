@@ -4,8 +4,6 @@
 
 #include <chrono>
 
-#include "cli/system/wrapped_text.h"
-
 namespace sheaf::cli {
 namespace {
 
@@ -22,15 +20,6 @@ TEST(CliExplanation, BeginsWhereTheSentenceEnds) {
 TEST(CliExplanation, IsNotNeededForAMistakeOfTheCaller) {
   EXPECT_EQ(explanation({Outcome::invalid, Reason::bad_argument, "", 0s, "no key"}), "");
   EXPECT_EQ(explanation({Outcome::unsupported, Reason::other, "", 0s, "no such thing"}), "");
-}
-
-TEST(CliWrappedText, HasLinesUpToTheWidth) {
-  EXPECT_EQ(wrapped("", 10), "\n");
-  EXPECT_EQ(wrapped("one two three", 13), "one two three\n");
-  EXPECT_EQ(wrapped("one two three", 12), "one two\nthree\n");
-  EXPECT_EQ(wrapped("one two three", 9, 2), "  one two\n  three\n");
-  EXPECT_EQ(wrapped("one two", 10, 4, 6), " one\n    two\n") << "six columns are taken";
-  EXPECT_EQ(wrapped("a longer-than-wide b", 8), "a\nlonger-than-wide\nb\n");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "cli/system/wrapped_text.h"
+#include "base/wrapped_text.h"
 
 #include <algorithm>
 
-namespace sheaf::cli {
+namespace sheaf {
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent,
                     std::size_t first) {
@@ -30,4 +30,4 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   return out + "\n";
 }
 
-}  // namespace sheaf::cli
+}  // namespace sheaf
