@@ -249,7 +249,10 @@ void SessionDrive::note(const Event& event) {
     transcript_.append(event.notification.value.value_or("none")).append(" ");
     transcript_.append(event.notification.version);
   } else if (event.kind == Event::Kind::closed) {
-    transcript_.append(session_.close_reason().text);
+    // What the other side looks like depends on how much of it has come.
+    const std::string& text = session_.close_reason().text;
+    const bool guesses = text.starts_with("the server does not answer as ");
+    transcript_.append(text, 0, guesses ? text.find(':') : text.npos);
   }
   transcript_ += '\n';
 }
