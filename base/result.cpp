@@ -98,6 +98,9 @@ constexpr Advice advice[] = {
      "For a store, check its log: its disk is full or its file was moved."},
     {Reason::foreign_server, "Another server has the address now.",
      "If the cluster was replaced as a whole, open a new client."},
+    {Reason::overtaken,
+     "The servers were changing, and one carried out a later operation on the key first.",
+     "Repeat the call; where the order matters, wait for an answer before the next operation."},
     {Reason::closed, "The client was closed.", "Keep the client until its calls have ended."},
     {Reason::forked, "The process forked after the client was opened.",
      "Open a client in the child."},
@@ -159,8 +162,9 @@ constexpr ReasonWords reason_table[] = {
     {Reason::incomplete, "a part is missing"},
     {Reason::read_only, "the store is read-only"},
     {Reason::foreign_server, "not a server of this cluster"},
+    {Reason::overtaken, "overtaken"},
 };
-static_assert(std::size(reason_table) == static_cast<std::size_t>(Reason::foreign_server) + 1);
+static_assert(std::size(reason_table) == static_cast<std::size_t>(Reason::overtaken) + 1);
 static_assert(std::ranges::is_sorted(reason_table, {}, &ReasonWords::reason));
 
 std::string_view known(Outcome outcome) noexcept {

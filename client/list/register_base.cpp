@@ -19,7 +19,8 @@ bool RegisterBase::worth_another(const socket::Completion& answer) noexcept {
     case Outcome::unknown:
       return true;
     case Outcome::refused:
-      return answer.reason == Reason::fencing_stale || answer.reason == Reason::timed_out;
+      return answer.reason == Reason::fencing_stale || answer.reason == Reason::timed_out ||
+             answer.reason == Reason::overtaken;
     case Outcome::not_sent:
       return answer.reason == Reason::connection_lost || answer.reason == Reason::timed_out;
     default:

@@ -21,7 +21,8 @@ using std::chrono::nanoseconds;
 bool is_final(const Error& error) {
   switch (error.outcome) {
     case Outcome::refused:
-      return error.reason != Reason::timed_out && error.reason != Reason::node_down;
+      return error.reason != Reason::timed_out && error.reason != Reason::node_down &&
+             error.reason != Reason::overtaken;
     case Outcome::invalid:
     case Outcome::unsupported:
     case Outcome::shutdown:
@@ -154,7 +155,7 @@ void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
     denied_ = true;
     return rest(now);
   }
-  if (error.reason == Reason::timed_out) return ask(now);
+  if (error.reason == Reason::timed_out || error.reason == Reason::overtaken) return ask(now);
   give_up(failure_, now);
 }
 
@@ -299,7 +300,8 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
   } else {
     // If the connection has ended, the next attempt uses another one, soon.
     const bool unbound = std::exchange(free_bound_, false);
-    free_at_ = now.mono + (unbound ? nanoseconds(1ms) : nanoseconds(poll_interval));
+    const bool soon = unbound || answer.error->reason == Reason::overtaken;
+    free_at_ = now.mono + (soon ? nanoseconds(1ms) : nanoseconds(poll_interval));
   }
 }
 

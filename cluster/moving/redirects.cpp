@@ -338,7 +338,7 @@ std::uint32_t Redirects::place_of(const Redirected& redirected) const {
 void Redirects::resume(Redirected& redirected, Now now) {
   Request& request = redirected.request;
   if (parts_.sender.order().overtaken(request)) {
-    return end(request, Outcome::refused, Reason::other,
+    return end(request, Outcome::refused, Reason::overtaken,
                redirected.text + " (not sent once more: a later operation on its key was)", now);
   }
   const std::uint32_t place = place_of(redirected);

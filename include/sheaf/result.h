@@ -71,6 +71,7 @@ enum class Reason : std::uint8_t {
   incomplete,           ///< A part of the list is missing; the text says which.
   read_only,            ///< The store cannot write at the moment, and accepts no writes.
   foreign_server,       ///< The server at this address is not one of the cluster's.
+  overtaken,            ///< A later operation on the key was carried out while this one waited.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...

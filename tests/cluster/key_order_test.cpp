@@ -77,6 +77,7 @@ TEST_F(KeyOrderTest, ALaterOperationThatWasCarriedOutEndsTheEarlierOne) {
   EXPECT_EQ(received("a:1"), Numbers({"1", "2"}));
   EXPECT_EQ(ops[0].ends, 1u);
   EXPECT_EQ(ops[0].outcome, Outcome::refused) << "it was not carried out, and may be repeated";
+  EXPECT_EQ(ops[0].reason, Reason::overtaken);
   EXPECT_EQ(ops[0].text, "TRYAGAIN it (not sent once more: a later operation on its key was)");
   EXPECT_TRUE(ops[1].answered);
 }

@@ -268,6 +268,32 @@ TEST_F(LockPlanTest, AReleaseThatIsNotAnsweredIsReportedInTimeAndTriedOn) {
   EXPECT_FALSE(plan.done());
 }
 
+// While a slot of Garnet moves, a transaction is told to try again, and a get that another thread
+// started later is answered.
+TEST_F(LockPlanTest, AReleaseThatALaterOperationHasOvertakenIsSentAgain) {
+  hold();
+  plan.release(it.now().mono + 500ms, it.now());
+  for (int time = 0; time < 3; ++time) {
+    EXPECT_EQ(it.wants().operation.verb, Verb::remove);
+    it.fail(Outcome::refused, Reason::overtaken);
+    EXPECT_FALSE(plan.freed());
+    const Deadline asked = it.now().mono;
+    EXPECT_LE(it.wait() - asked, 5ms);
+  }
+  it.wants();
+  it.answer(Status::done);
+  EXPECT_TRUE(plan.freed()->value());
+}
+
+TEST_F(LockPlanTest, AnAttemptThatALaterOperationHasOvertakenIsRepeated) {
+  it.wants();
+  it.fail(Outcome::refused, Reason::overtaken);
+  EXPECT_FALSE(plan.settled());
+  it.wants();
+  it.answer(Status::done, "1:0:s");
+  EXPECT_TRUE(plan.settled() && plan.acquired());
+}
+
 TEST_F(LockPlanTest, AnUnknownWriteBeginsANewTenureForTheWholeGuard) {
   hold();
   plan.on_doubt(it.now());

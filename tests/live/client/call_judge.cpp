@@ -48,7 +48,7 @@ std::chrono::nanoseconds CallJudge::lateness() const {
 bool CallJudge::allowed(const LoadCall& call, const Error& error) const {
   const bool unknown = error.outcome == Outcome::unknown;
   const bool too_late = error.reason == Reason::timed_out || error.reason == Reason::node_down;
-  const bool overtaken = error.text.contains("a later operation on its key was");
+  const bool overtaken = error.reason == Reason::overtaken;
   if (error.outcome == Outcome::refused && !too_late && !overtaken) return false;
   const bool held = unknown && error.reason == Reason::timed_out && call.writes;
   return std::ranges::any_of(permissions_, [&](const Permission& permission) {
