@@ -60,7 +60,7 @@ MapFetcher::~MapFetcher() { parts_.loop.forget(*this); }
 std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeConfig> seeds,
                                                            const protocol::ServerMap& map,
                                                            NodeEntries& table) {
-  return Topology::make(seeds, slots_of(map.owners(), map), table, 1);
+  return Topology::make({seeds}, slots_of(map.owners(), map), table, 1);
 }
 
 // ---- a round
@@ -151,7 +151,7 @@ MapFetcher::Phase MapFetcher::read(const socket::Completion& completion) {
   const std::string host = member != nullptr ? member->host : std::string();
   const std::string asked = question();
   const auto taken = map_->on_reply(reply, {.host = host, .asked = asked_});
-  if (taken) return Phase::answered;
+  if (taken) return *taken == protocol::ServerMap::Taken::whole ? Phase::answered : Phase::again;
   fail(completion, reply.reason, taken.error().text, taken.error().lasting);
   const std::string next = question();
   return next != asked && next != first_question_ ? Phase::again : Phase::next;
@@ -241,8 +241,8 @@ void MapFetcher::apply_map(Now now) {
   const std::vector<std::uint32_t> primaries = add_replicas(servers);
   if (!is_new(servers, owners, primaries)) return;
   const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
-  parts_.cluster.apply(
-      Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch, primaries), now);
+  const NamedServers list{servers, primaries, member_};
+  parts_.cluster.apply(Topology::make(list, slots_of(owners, *map_), parts_.table, epoch), now);
 }
 
 // Adds the replicas that may receive this client's requests. Returns the position of each server's
@@ -273,7 +273,8 @@ void MapFetcher::widen(Now now) {
   std::erase_if(
       more, [&](const NodeConfig& server) { return present.find(server.identity()) != nullptr; });
   if (more.empty()) return;
-  parts_.cluster.apply(present.changed(more, {}, parts_.table, present.epoch() + 1), now);
+  parts_.cluster.apply(present.changed({more, {}, member_}, {}, parts_.table, present.epoch() + 1),
+                       now);
 }
 
 bool MapFetcher::trusts(std::string_view host) const noexcept {

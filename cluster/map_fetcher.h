@@ -8,8 +8,8 @@
 // | idle     | fetch_map()                       | asks the member `first`, then    | asking   |
 // |          |                                   | others in random order           |          |
 // | asking   | an answer that the map can use    |                                  | answered |
-// | asking   | an answer after which the map has |                                  | again    |
-// |          | another question                  |                                  |          |
+// | asking   | an answer that is half of the map |                                  | again    |
+// |          | or makes it ask another question  |                                  |          |
 // | asking   | while no map is known, no answer  | this member gets a second turn,  | next     |
 // |          | for 300 ms, and others are left   | with patience, after all others  |          |
 // | asking   | any other end                     |                                  | next     |
@@ -54,7 +54,8 @@
 namespace sheaf::cluster {
 
 struct MapTerms {
-  std::vector<NodeConfig> seeds;  // the servers of the configuration
+  std::vector<NodeConfig> seeds;      // the servers of the configuration
+  std::vector<NodeConfig> allowed{};  // redirects may lead to their hosts
   // A password must not leave this machine unencrypted: remote servers own nothing.
   bool loopback_only = false;
   std::chrono::milliseconds patience{1'000};  // for one answer
@@ -85,8 +86,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   Problem problem() const noexcept override { return {problem_, reason_, lasting_}; }
   bool names(std::string_view host) const override;
   std::string_view ban(std::string_view host) const override;
-  std::string host_called(std::string_view name, std::uint16_t port) const override {
-    return map_->host_called(name, port);
+  std::optional<NodeConfig> server_called(std::string_view name,
+                                          std::uint16_t port) const override {
+    return map_->server_called(name, port);
   }
   std::optional<NodeConfig> importer(std::uint16_t slot) const override {
     return map_->importer(slot);

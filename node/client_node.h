@@ -161,7 +161,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool copies_;  // its connections are those of a replica
   bool shut_down_ = false;
   bool pumping_ = false;
-  LastFailure failure_;
+  LastFailure failure_{options_.named_by};
   Latency latency_;
   HealthHistory history_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;

@@ -8,6 +8,7 @@
 // Thread rule: a plain value.
 
 #include <string>
+#include <utility>
 
 #include "protocol/session.h"
 
@@ -15,9 +16,15 @@ namespace sheaf::node {
 
 class LastFailure {
  public:
+  // `named_by`: the server that named the node's address; empty: the configuration did.
+  explicit LastFailure(std::string named_by = {}) : named_by_(std::move(named_by)) {}
+
   void note(const protocol::CloseReason& why) {
     if (why.reason == Reason::closed) return;  // by us
     text_ = why.text;
+    if (!named_by_.empty() && why.reason == Reason::connect_failed) {
+      text_.append(" (").append(named_by_).append(" named this address)");
+    }
     const bool says_more = why.reason == Reason::authentication ||
                            why.reason == Reason::foreign_server ||
                            (why.reason == Reason::protocol_error && why.not_understood);
@@ -40,6 +47,7 @@ class LastFailure {
   bool not_understood() const noexcept { return not_understood_; }
 
  private:
+  const std::string named_by_;
   std::string text_;
   Reason reason_ = Reason::node_down;
   bool not_understood_ = false;

@@ -23,7 +23,8 @@ enum class Role : std::uint8_t {
 struct NodeOptions {
   std::string identity;  // host:port as configured
   socket::Endpoint endpoint;
-  unsigned index = 0;  // in the topology
+  std::string named_by;  // the identity of the server that named it; empty: the configuration did
+  unsigned index = 0;    // in the topology
   std::uint32_t weight = 1;
   std::chrono::milliseconds connect_timeout{500};
   // The first attempt may take as long as an operation if failing the waiting requests earlier

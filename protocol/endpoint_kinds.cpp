@@ -33,8 +33,11 @@ std::unique_ptr<SessionFactory> redis_sessions(const ClusterConfig& config, cons
 
 std::unique_ptr<ServerMap> redis_map(const ClusterConfig& config) {
   if (config.routing == RoutingKind::ring) return nullptr;
+  const auto addresses = AddressMap::parse(config.address_map);  // checked with the configuration
   return std::make_unique<resp::ClusterMap>(
-      config.nodes, resp::MapRules{.hosts = config.hosts, .tls = config.tls});
+      config.nodes,
+      resp::MapRules{
+          .hosts = config.hosts, .tls = config.tls, .addresses = addresses.value_or(AddressMap())});
 }
 
 std::unique_ptr<ServerCommands> redis_commands() { return std::make_unique<resp::CommandTable>(); }

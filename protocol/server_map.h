@@ -45,9 +45,12 @@ class ServerMap {
     std::string text;
     bool lasting = false;  // the server would give the same answer again
   };
+  // `half`: the map takes effect with the answer to question(), which has changed. Any server may
+  // give that one.
+  enum class Taken : std::uint8_t { whole, half };
   // Takes the answer. If it is useless, another server, or the next question to this one, may give
   // a useful one.
-  virtual std::expected<void, Useless> on_reply(const Reply& reply, const Source& from) = 0;
+  virtual std::expected<Taken, Useless> on_reply(const Reply& reply, const Source& from) = 0;
 
   // False until the first useful answer.
   virtual bool known() const = 0;
@@ -68,11 +71,12 @@ class ServerMap {
   virtual std::vector<Replica> replicas() const { return {}; }
   // The server a slot is moving to, if the latest answer says so. May not be among servers().
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
-  // Servers may call each other by names other than those in servers() and others(). Returns the
-  // host that `name` means in the map; if there are several, that of the server at this port. Empty
-  // if the map does not know the name.
-  virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
-    return {};
+  // Servers may call each other by names other than those in servers() and others(). Returns where
+  // the server is reached that others call `name` and `port`; nothing if that is where, or if the
+  // map does not know it.
+  virtual std::optional<NodeConfig> server_called(std::string_view /*name*/,
+                                                  std::uint16_t /*port*/) const {
+    return std::nullopt;
   }
   virtual SlotOf slot_of() const = 0;
   // All servers, with their roles but without their slots. Distinct identities.

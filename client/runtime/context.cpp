@@ -4,6 +4,7 @@
 
 #include "client/runtime/outcomes.h"
 #include "cluster/config/config_check.h"
+#include "protocol/address_map.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::runtime {
@@ -12,6 +13,11 @@ namespace {
 cluster::MapTerms map_terms(const ClusterConfig& config, cluster::LoginFrom from) {
   cluster::MapTerms terms;
   terms.seeds = config.nodes;
+  terms.allowed = config.nodes;
+  if (const auto map = protocol::AddressMap::parse(config.address_map)) {
+    const auto reachable = map->reachable();
+    terms.allowed.insert(terms.allowed.end(), reachable.begin(), reachable.end());
+  }
   const bool exposed = !config.tls && !config.allow_plain_password;
   terms.loopback_only = exposed && !cluster::secret_of(config, from).empty();
   terms.patience = std::max(config.timeout, config.connect_timeout);
@@ -121,7 +127,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
   std::shared_ptr<const cluster::Topology> topology;
   path_->run([&](Now now) {  // redirects make topologies too, under the baton
     const std::uint64_t epoch = cluster().topology().epoch() + 1;
-    topology = cluster::Topology::make(config.nodes, std::move(locator), table_, epoch);
+    topology = cluster::Topology::make({config.nodes}, std::move(locator), table_, epoch);
     cluster().apply(topology, now);
   });
   if (bulk_ != nullptr) bulk_->follow(std::move(topology));

@@ -55,7 +55,7 @@ void Path::follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::M
       random.fork());
   cluster::RedirectRules rules;
   rules.table = &table;
-  rules.allowed = cluster::AllowedHosts(terms.seeds);
+  rules.allowed = cluster::AllowedHosts(terms.allowed);
   rules.source = map_.get();
   rules.calm.known = false;
   cluster_->follow_redirects(std::move(rules), random.fork());

@@ -151,9 +151,11 @@ Found check_paths(const ClusterConfig& config) {
 
 // Only a cluster names servers.
 Found check_hosts(const ClusterConfig& config) {
-  if (config.hosts == ClusterConfig().hosts) return std::nullopt;
+  const bool named = config.hosts != ClusterConfig().hosts;
+  if (!named && config.address_map.empty()) return std::nullopt;
   if (config.routing == RoutingKind::cluster) return std::nullopt;
-  return problem("option hosts needs routing=cluster: standalone servers name no others");
+  return problem("option " + std::string(named ? "hosts" : "address_map") +
+                 " needs routing=cluster: standalone servers name no others");
 }
 
 // Only a cluster says which servers are replicas.

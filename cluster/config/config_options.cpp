@@ -11,6 +11,7 @@
 
 #include "base/nearest_word.h"
 #include "base/text.h"
+#include "protocol/address_map.h"
 
 namespace sheaf::cluster {
 namespace {
@@ -31,7 +32,9 @@ using Access = OptionAccess;
 template <auto Member>
 constexpr Access flag() {
   return {[](Config& config, const OptionValue& value) { config.*Member = value.number != 0; },
-          [](const Config& config) { return OptionValue{config.*Member ? 1u : 0u, {}}; }};
+          [](const Config& config) {
+            return OptionValue{config.*Member ? 1u : 0u, {}};
+          }};
 }
 template <auto Member>
 constexpr Access number() {
@@ -39,7 +42,9 @@ constexpr Access number() {
             using Field = std::remove_reference_t<decltype(config.*Member)>;
             config.*Member = static_cast<Field>(value.number);
           },
-          [](const Config& config) { return OptionValue{config.*Member, {}}; }};
+          [](const Config& config) {
+            return OptionValue{config.*Member, {}};
+          }};
 }
 template <auto Member>
 constexpr Access duration() {
@@ -54,7 +59,9 @@ template <auto Member>
 constexpr Access text() {
   return {
       [](Config& config, const OptionValue& value) { config.*Member = std::string(value.text); },
-      [](const Config& config) { return OptionValue{0, config.*Member}; }};
+      [](const Config& config) {
+        return OptionValue{0, config.*Member};
+      }};
 }
 // The enumerators are in the order of the choices.
 template <auto Member>
@@ -68,12 +75,13 @@ constexpr Access choice() {
           }};
 }
 // RingProfile::none is not among the choices, so the first choice has the value 1.
-constexpr Access ring{
-    [](Config& config, const OptionValue& value) {
-      config.locator = LocatorKind::ring;
-      config.ring = static_cast<RingProfile>(1 + value.number);
-    },
-    [](const Config& config) { return OptionValue{static_cast<std::uint64_t>(config.ring), {}}; }};
+constexpr Access ring{[](Config& config, const OptionValue& value) {
+                        config.locator = LocatorKind::ring;
+                        config.ring = static_cast<RingProfile>(1 + value.number);
+                      },
+                      [](const Config& config) {
+                        return OptionValue{static_cast<std::uint64_t>(config.ring), {}};
+                      }};
 // Without a time to live the longest is returned.
 constexpr Access default_ttl{
     [](Config& config, const OptionValue& value) {
@@ -88,8 +96,7 @@ constexpr Access engine{nullptr, nullptr};
 // clang-format off: a table.
 constexpr std::array all_options{
     Option{"locator", Type::choice, Group::common, 0, 0, "slots|ring", "slots",
-           choice<&Config::locator>(),
-           "How keys are spread over nodes."},
+           choice<&Config::locator>(), "How keys are spread over nodes."},
     Option{"slots", Type::power_of_two, Group::common, 1u << 10, 1u << 22, "", "65536",
            number<&Config::slots>(),
            "Number of slots of `locator=slots`. Changing it moves nearly every key."},
@@ -104,8 +111,7 @@ constexpr std::array all_options{
            "The placement of another client, to share its keys; implies `locator=ring`.",
            " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
     Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto",
-           choice<&Config::protocol>(),
-           "Which of memcached's protocols the client speaks."},
+           choice<&Config::protocol>(), "Which of memcached's protocols the client speaks."},
     Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster",
            choice<&Config::routing>(),
            "Which side decides which server has a key: the servers, which form a cluster, or the "
@@ -122,57 +128,51 @@ constexpr std::array all_options{
            choice<&Config::hosts>(),
            "How servers of a cluster that are not given here are reached: by their addresses, or "
            "by the names that they announce."},
+    Option{"address_map", Type::pairs, Group::redis, 0, 0, "", "", text<&Config::address_map>(),
+           "Where servers are reached that announce other addresses, such as "
+           "`10.0.0.5:7000=gate.example:17000`. Without ports a pair holds for every port of the "
+           "host."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
            "Most extra connections to a node, for threads that read large batches from that node "
            "at once."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
-           number<&Config::item_size>(),
-           "The servers' `-I`: bounds key and value together."},
+           number<&Config::item_size>(), "The servers' `-I`: bounds key and value together."},
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",
            flag<&Config::allow_plain_password>(),
            "Lets a password or a token cross a network without TLS."},
-    Option{"password_file", Type::path, Group::common, 0, 0, "", "",
-           text<&Config::password_file>(),
+    Option{"password_file", Type::path, Group::common, 0, 0, "", "", text<&Config::password_file>(),
            "The file with the password, which may be replaced at any time."},
-    Option{"token_file", Type::path, Group::mqtt, 0, 0, "", "",
-           text<&Config::token_file>(),
+    Option{"token_file", Type::path, Group::mqtt, 0, 0, "", "", text<&Config::token_file>(),
            "The file with a token to log in with instead of user and password; may be replaced at "
            "any time."},
     Option{"auth_method", Type::name, Group::mqtt, 0, 0, "", "K8S-SAT",
            text<&Config::auth_method>(),
            "The brokers' name for the authentication method of `token_file`."},
-    Option{"tls_ca", Type::path, Group::tls, 0, 0, "", "",
-           text<&Config::tls_ca>(),
+    Option{"tls_ca", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_ca>(),
            "The trusted certificate authorities, in PEM form; by default those of the system."},
-    Option{"tls_cert", Type::path, Group::tls, 0, 0, "", "",
-           text<&Config::tls_cert>(),
+    Option{"tls_cert", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_cert>(),
            "Our certificate with its chain, in PEM form; goes with `tls_key`."},
-    Option{"tls_key", Type::path, Group::tls, 0, 0, "", "",
-           text<&Config::tls_key>(),
+    Option{"tls_key", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_key>(),
            "The key of `tls_cert` in PEM form, without a passphrase."},
-    Option{"tls_name", Type::host, Group::tls, 0, 0, "", "",
-           text<&Config::tls_name>(),
+    Option{"tls_name", Type::host, Group::tls, 0, 0, "", "", text<&Config::tls_name>(),
            "The name that the certificates of all servers must carry, instead of each server's "
            "host."},
-    Option{"tls_alpn", Type::name, Group::tls, 0, 0, "", "",
-           text<&Config::tls_alpn>(),
+    Option{"tls_alpn", Type::name, Group::tls, 0, 0, "", "", text<&Config::tls_alpn>(),
            "The protocol to ask for (ALPN), such as `mqtt`."},
-    Option{"timeout", Type::duration, Group::common, 1, day, "", "1s",
-           duration<&Config::timeout>(), "Default deadline of an operation."},
+    Option{"timeout", Type::duration, Group::common, 1, day, "", "1s", duration<&Config::timeout>(),
+           "Default deadline of an operation."},
     Option{"connect_timeout", Type::duration, Group::common, 1, day, "", "500ms",
            duration<&Config::connect_timeout>(),
            "Longest attempt to connect, log in and subscribe; a node's first may take `timeout` "
            "if that is longer."},
-    Option{"default_ttl", Type::duration, Group::common, 1, longest_ttl, "", "",
-           default_ttl, "Default time to live of a set."},
-    Option{"value_limit", Type::size, Group::common, 1, (256u << 20) - (64u << 10), "",
-           "16MiB", number<&Config::value_limit>(),
-           "Largest value sent or taken."},
-    Option{"pool_min", Type::integer, Group::common, 0, 64, "", "1",
-           number<&Config::pool_min>(), "Connections kept open to each node."},
-    Option{"pool_max", Type::integer, Group::common, 1, 64, "", "1",
-           number<&Config::pool_max>(),
+    Option{"default_ttl", Type::duration, Group::common, 1, longest_ttl, "", "", default_ttl,
+           "Default time to live of a set."},
+    Option{"value_limit", Type::size, Group::common, 1, (256u << 20) - (64u << 10), "", "16MiB",
+           number<&Config::value_limit>(), "Largest value sent or taken."},
+    Option{"pool_min", Type::integer, Group::common, 0, 64, "", "1", number<&Config::pool_min>(),
+           "Connections kept open to each node."},
+    Option{"pool_max", Type::integer, Group::common, 1, 64, "", "1", number<&Config::pool_max>(),
            "Most connections to a node; not below `pool_min`."},
     Option{"idle_timeout", Type::duration, Group::common, 1, day, "", "1m",
            duration<&Config::idle_timeout>(),
@@ -189,18 +189,15 @@ constexpr std::array all_options{
            number<&Config::max_waiting>(),
            "Requests that may wait for room on a node; more are `overloaded`."},
     Option{"keep_alive", Type::duration, Group::common, 1'000, 65'535'000, "", "10s",
-           duration<&Config::keep_alive>(),
-           "Longest silence before a connection is tested."},
+           duration<&Config::keep_alive>(), "Longest silence before a connection is tested."},
     Option{"spin", Type::boolean, Group::common, 0, 1, "", "true", flag<&Config::spin>(),
            "A blocking caller polls up to 50 us, or gives the processor away a few times, before "
            "it sleeps."},
-    Option{"log_keys", Type::boolean, Group::common, 0, 1, "", "false",
-           flag<&Config::log_keys>(), "Prints keys in logs instead of their hash."},
-    Option{"client_id", Type::name, Group::common, 0, 0, "", "sheaf",
-           text<&Config::client_id>(),
+    Option{"log_keys", Type::boolean, Group::common, 0, 1, "", "false", flag<&Config::log_keys>(),
+           "Prints keys in logs instead of their hash."},
+    Option{"client_id", Type::name, Group::common, 0, 0, "", "sheaf", text<&Config::client_id>(),
            "Prefix of the MQTT client ID; a random part follows."},
-    Option{"name", Type::name, Group::engines, 0, 0, "", "",
-           text<&Config::embedded_name>(),
+    Option{"name", Type::name, Group::engines, 0, 0, "", "", text<&Config::embedded_name>(),
            "Clients of one process with the same name share their engines."},
     Option{"spelling", Type::choice, Group::engines, 0, 0, "sdk|page", "sdk", engine,
            "How the engine spells its answers."},
@@ -253,6 +250,7 @@ std::string_view json_fault(OptionType type, Written written) noexcept {
     case Type::name:
     case Type::path:
     case Type::host:
+    case Type::pairs:
       break;
   }
   return written == Written::json_text ? "" : "a JSON string";
@@ -278,13 +276,14 @@ bool is_host(std::string_view text) noexcept {
 }
 
 bool is_text_option(OptionType type) noexcept {
-  return type == Type::name || type == Type::path || type == Type::host;
+  return type == Type::name || type == Type::path || type == Type::host || type == Type::pairs;
 }
 
 // True if a text may be the value of an option of this type.
 bool fits(OptionType type, std::string_view text) {
   if (type == Type::name) return is_name(text);
   if (type == Type::host) return is_host(text);
+  if (type == Type::pairs) return protocol::AddressMap::parse(text).has_value();
   return !text.empty() && text.size() <= longest_path && text.find('\0') == text.npos;
 }
 
@@ -316,6 +315,7 @@ std::optional<std::uint64_t> read_value(const Option& option, std::string_view t
     case Type::name:
     case Type::path:
     case Type::host:
+    case Type::pairs:
       if (fits(option.type, text)) return 0;
       return std::nullopt;
   }
@@ -388,6 +388,8 @@ std::string allowed(const Option& option) {
       return "the path of a file";
     case Type::host:
       return "a name or an address";
+    case Type::pairs:
+      return "pairs HOST[:PORT]=HOST[:PORT], with commas between them";
     case Type::name:
       break;
   }
@@ -405,6 +407,11 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
   if (option.judged_by_engine()) {
     config.engine_options.emplace_back(option.name, value);
     return {};
+  }
+  if (option.type == Type::pairs) {
+    if (const auto map = protocol::AddressMap::parse(value); !map) {
+      return std::unexpected("must be " + allowed(option) + ": " + map.error());
+    }
   }
   const auto number = read_value(option, value);
   if (!number) {

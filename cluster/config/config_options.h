@@ -27,7 +27,8 @@ enum class OptionType : std::uint8_t {
   choice,    // one of `choices`
   name,      // 1 .. 64 of [A-Za-z0-9_.-]
   path,      // of a file; in a URI %XX represents any byte
-  host       // a name or an address, IPv6 without brackets
+  host,      // a name or an address, IPv6 without brackets
+  pairs      // of addresses: protocol/address_map.h
 };
 
 // A value of the right type and within its range.

@@ -195,7 +195,10 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   }
   const bool follows = !target.empty() && step.target == target;
   if (!follows || !learns()) return step;
-  if (!is_member) joins_.insert_or_assign(target, server);
+  if (!is_member) {
+    joins_.insert_or_assign(target, server);
+    named_by_ = redirected.from;
+  }
   if (!step.mend) return step;
   moves_.insert_or_assign(slot, server);
   if (has_taken_over(parts_.nodes, target, request)) {
@@ -241,8 +244,9 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   if (to.kind == protocol::Redirect::Kind::later) return server;
   const node::NodeOptions& from = parts_.nodes[node].options();
   server.port = to.port;
+  if (!to.host_unknown && !to.host.empty()) return server_called(to);
   if (!to.host_unknown) {
-    server.host = to.host.empty() ? from.endpoint.host : host_of(to);
+    server.host = from.endpoint.host;
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
@@ -253,11 +257,11 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   return server;
 }
 
-// Uses the map's name for the host, so that a server is one member under all its names.
-std::string Redirects::host_of(const protocol::Redirect& to) const {
-  std::string known;
-  if (rules_.source != nullptr) known = rules_.source->host_called(to.host, to.port);
-  return known.empty() ? std::string(to.host) : known;
+// Uses the map's name for the server, so that it is one member under all its names.
+NodeConfig Redirects::server_called(const protocol::Redirect& to) const {
+  std::optional<NodeConfig> known;
+  if (rules_.source != nullptr) known = rules_.source->server_called(to.host, to.port);
+  return known.value_or(NodeConfig{std::string(to.host), to.port, 1});
 }
 
 // The map's host for a redirect without a host; empty if none has its port.
@@ -283,7 +287,10 @@ void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::
   const std::string target = server.identity();
   const bool is_member = topology.find(target) != nullptr;
   if (!is_member && !(may_join(target) && is_allowed(server.host))) return;
-  if (!is_member) joins_.insert_or_assign(target, server);
+  if (!is_member) {
+    joins_.insert_or_assign(target, server);
+    named_by_ = parts_.nodes[from].options().identity;
+  }
   moves_.insert_or_assign(to.slot, server);
   parts_.loop.defer(*this);
 }
@@ -400,7 +407,8 @@ void Redirects::mend(Now now) {
     if (topology.find(identity) == nullptr) joining.push_back(server);
   }
   if (joining.empty() && moving.empty()) return;
-  const auto mended = topology.changed(joining, moving, *rules_.table, topology.epoch() + 1);
+  const NamedServers list{joining, {}, named_by_};
+  const auto mended = topology.changed(list, moving, *rules_.table, topology.epoch() + 1);
   parts_.holder.apply(mended, now);
   if (rules_.source != nullptr) rules_.source->on_mended(mended, now);
 }

@@ -55,9 +55,10 @@ class MapSource {
   virtual bool names(std::string_view /*host*/) const { return false; }
   // Why nothing may go to this host, whatever the map says, in one clause; empty if it may.
   virtual std::string_view ban(std::string_view /*host*/) const { return {}; }
-  // The map's host for a server that others call by another name; empty if unknown.
-  virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
-    return {};
+  // Where the map reaches a server that others call by another name; nothing if unknown.
+  virtual std::optional<NodeConfig> server_called(std::string_view /*name*/,
+                                                  std::uint16_t /*port*/) const {
+    return std::nullopt;
   }
   // The server that a slot is moving to, if the latest map says so.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
@@ -164,7 +165,7 @@ class Redirects final : private socket::Deferred {
   bool learns() const noexcept {
     return rules_.table != nullptr && parts_.nodes.topology().assigned();
   }
-  std::string host_of(const protocol::Redirect& to) const;
+  NodeConfig server_called(const protocol::Redirect& to) const;
   NodeConfig target_of(const protocol::Redirect& to, std::uint32_t from,
                        std::string_view key) const;
   std::string named_by_map(const protocol::Redirect& to, std::string_view key) const;
@@ -181,8 +182,9 @@ class Redirects final : private socket::Deferred {
   const RedirectRules rules_;
   MapCalm calm_;
   DeadlineHeap<Redirected> waiting_;
-  Moves moves_;  // to be carried out
-  Joins joins_;  // to become members
+  Moves moves_;           // to be carried out
+  Joins joins_;           // to become members
+  std::string named_by_;  // the identity of the server that named the latest of them
   Strangers strangers_;
   std::string ask_first_;         // the server to ask first for the next map
   bool asking_ = false;           // for a map

@@ -37,13 +37,14 @@ ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const To
                            const node::NodeParts& parts, node::NodeOwner& owner, const Seed& seed,
                            const ClusterControls& controls)
     : model_(model_of(config)),
+      configured_(config.nodes),
       parts_(parts),
       owner_(owner),
       controls_(controls),
       random_(seed),
       topology_(std::move(topology)),
       nodes_(topology_->index_limit()) {
-  for (const Member& member : topology_->members()) make(member);
+  for (const Member& member : topology_->members()) make(member, topology_->named_by());
 }
 
 ClusterNodes::~ClusterNodes() = default;
@@ -51,7 +52,7 @@ ClusterNodes::~ClusterNodes() = default;
 // ---- following the topology
 
 void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {
-  for (const Member& member : topology->members()) add(member, now);
+  for (const Member& member : topology->members()) add(member, topology->named_by(), now);
   const auto previous = topology_;
   {
     const sync::MutexLock lock(mutex_);
@@ -72,7 +73,7 @@ void ClusterNodes::remove(const Member& member, Now now) {
   leavers_.push_back({member.entry});
 }
 
-void ClusterNodes::add(const Member& member, Now now) {
+void ClusterNodes::add(const Member& member, const std::string& named_by, Now now) {
   const std::uint32_t index = member.index();
   if (index >= nodes_.size()) {
     const sync::MutexLock lock(mutex_);
@@ -92,16 +93,19 @@ void ClusterNodes::add(const Member& member, Now now) {
     const sync::MutexLock lock(mutex_);
     leaver->replaced = std::move(nodes_[index]);
   }
-  make(member);
+  make(member, named_by);
 }
 
-void ClusterNodes::make(const Member& member) {
+void ClusterNodes::make(const Member& member, const std::string& named_by) {
   node::NodeOptions options = model_;
   options.identity = member.identity();
   options.endpoint = {member.host, member.port};
   options.index = member.index();
   options.weight = member.weight;
   options.role = role_of(member);
+  const bool configured =
+      std::ranges::find(configured_, member.identity(), &NodeConfig::identity) != configured_.end();
+  if (!configured) options.named_by = named_by;
   auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);

@@ -81,9 +81,9 @@ class ClusterNodes {
     bool closing = false;
   };
 
-  void add(const Member& member, Now now);
+  void add(const Member& member, const std::string& named_by, Now now);
   void remove(const Member& member, Now now);
-  void make(const Member& member);
+  void make(const Member& member, const std::string& named_by);
   node::ClientNode& node_of(const Leaver& leaver) const noexcept {
     return leaver.replaced != nullptr ? *leaver.replaced : *nodes_[leaver.entry->index];
   }
@@ -93,6 +93,7 @@ class ClusterNodes {
   void record(std::string_view node, std::string_view text) const;
 
   const node::NodeOptions model_;  // for every node, apart from its own values
+  const std::vector<NodeConfig> configured_;
   const node::NodeParts parts_;
   node::NodeOwner& owner_;
   const ClusterControls controls_;

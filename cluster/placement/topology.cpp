@@ -34,12 +34,12 @@ class Positions final : public NodeEntries {
 
 }  // namespace
 
-Topology::Topology(std::span<const NodeConfig> servers,
-                   std::unique_ptr<const ClientNodeLocator> locator, NodeEntries& table,
-                   std::uint64_t epoch, Primaries primaries)
-    : epoch_(epoch), indices_{nobody}, locator_(std::move(locator)) {
-  members_.reserve(servers.size());
-  for (const NodeConfig& server : servers) {
+Topology::Topology(const NamedServers& list, std::unique_ptr<const ClientNodeLocator> locator,
+                   NodeEntries& table, std::uint64_t epoch)
+    : epoch_(epoch), named_by_(list.named_by), indices_{nobody}, locator_(std::move(locator)) {
+  const Primaries primaries = list.primaries;
+  members_.reserve(list.servers.size());
+  for (const NodeConfig& server : list.servers) {
     members_.push_back({table.entry(server.identity()), server.host, server.port, server.weight});
     const std::uint32_t index = members_.back().index();
     if (index >= positions_.size()) positions_.resize(index + 1, nobody);
@@ -58,7 +58,7 @@ Topology::Topology(std::span<const NodeConfig> servers,
 
 std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, NodeEntries& table,
                                                std::uint64_t epoch) {
-  return make(config.nodes, make_locator(config), table, epoch);
+  return make({config.nodes}, make_locator(config), table, epoch);
 }
 
 std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, std::uint64_t epoch) {
@@ -66,15 +66,13 @@ std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, std:
   return make(config, positions, epoch);
 }
 
-std::shared_ptr<const Topology> Topology::make(std::span<const NodeConfig> servers,
+std::shared_ptr<const Topology> Topology::make(const NamedServers& list,
                                                std::unique_ptr<const ClientNodeLocator> locator,
-                                               NodeEntries& table, std::uint64_t epoch,
-                                               Primaries primaries) {
-  return std::shared_ptr<const Topology>(
-      new Topology(servers, std::move(locator), table, epoch, primaries));
+                                               NodeEntries& table, std::uint64_t epoch) {
+  return std::shared_ptr<const Topology>(new Topology(list, std::move(locator), table, epoch));
 }
 
-std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> joining,
+std::shared_ptr<const Topology> Topology::changed(const NamedServers& joining,
                                                   std::span<const SlotMove> moving,
                                                   NodeEntries& table, std::uint64_t epoch) const {
   std::vector<NodeConfig> servers;
@@ -83,7 +81,7 @@ std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> jo
     servers.push_back({member.host, member.port, member.weight});
     primaries.push_back(member.primary);
   }
-  servers.insert(servers.end(), joining.begin(), joining.end());
+  servers.insert(servers.end(), joining.servers.begin(), joining.servers.end());
   std::unordered_map<std::string, std::uint32_t> positions;
   for (const NodeConfig& server : servers) {
     positions.emplace(server.identity(), static_cast<std::uint32_t>(positions.size()));
@@ -94,7 +92,7 @@ std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> jo
     changes.push_back({move.slot, positions.at(move.owner)});
     primaries[changes.back().node] = nobody;
   }
-  return make(servers, locator_->changed(changes), table, epoch, primaries);
+  return make({servers, primaries, joining.named_by}, locator_->changed(changes), table, epoch);
 }
 
 const Member* Topology::find(std::string_view identity) const noexcept {

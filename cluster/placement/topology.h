@@ -44,6 +44,12 @@ struct SlotMove {
 // replicas.
 using Primaries = std::span<const std::uint32_t>;
 
+struct NamedServers {
+  std::span<const NodeConfig> servers;
+  Primaries primaries{};
+  std::string_view named_by{};  // the identity of the server that named them; empty: none did
+};
+
 class Topology {
  public:
   // Makes one from a checked configuration. The epochs of one table's snapshots must ascend.
@@ -52,18 +58,19 @@ class Topology {
   // Without a table: the node of each server is its position in the configuration.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, std::uint64_t epoch = 1);
   // Makes one from at least one server, with distinct identities, and a locator of their positions.
-  static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
+  static std::shared_ptr<const Topology> make(const NamedServers& list,
                                               std::unique_ptr<const ClientNodeLocator> locator,
-                                              NodeEntries& table, std::uint64_t epoch,
-                                              Primaries primaries = {});
+                                              NodeEntries& table, std::uint64_t epoch);
 
   // A copy with additional members, in which slots have other owners among all its members. Only
   // for a topology whose slots are assigned. A replica that gets a slot is no longer a replica.
-  std::shared_ptr<const Topology> changed(std::span<const NodeConfig> joining,
+  std::shared_ptr<const Topology> changed(const NamedServers& joining,
                                           std::span<const SlotMove> moving, NodeEntries& table,
                                           std::uint64_t epoch) const;
 
   std::uint64_t epoch() const noexcept { return epoch_; }
+  // The identity of the server that named those members that are not in the configuration.
+  const std::string& named_by() const noexcept { return named_by_; }
   Location locate(std::string_view key) const noexcept {
     const Location found = locator_->locate(key);
     return {index_at(found.node), found.point};
@@ -120,12 +127,13 @@ class Topology {
   bool assigned() const noexcept { return locator_->assigned(); }
 
  private:
-  Topology(std::span<const NodeConfig> servers, std::unique_ptr<const ClientNodeLocator> locator,
-           NodeEntries& table, std::uint64_t epoch, Primaries primaries);
+  Topology(const NamedServers& list, std::unique_ptr<const ClientNodeLocator> locator,
+           NodeEntries& table, std::uint64_t epoch);
   // `nobody` + 1 is 0.
   std::uint32_t index_at(std::uint32_t position) const noexcept { return indices_[position + 1]; }
 
   std::uint64_t epoch_;
+  std::string named_by_;
   std::vector<Member> members_;
   std::vector<std::uint32_t> indices_;                // by position + 1; the first is `nobody`
   std::vector<std::uint32_t> positions_;              // by index; `nobody`: not a member

@@ -165,6 +165,10 @@ struct ClusterConfig {
   /// `replica_misses=confirm|trust`: with `reads=replicas` only.
   ReplicaMiss replica_misses = ReplicaMiss::confirm;
   HostKind hosts = HostKind::addresses;  ///< `hosts=addresses|names`: clusters of redis only.
+  /// `address_map`: where the servers of a cluster of redis are reached that announce other
+  /// addresses: `ANNOUNCED=REACHABLE[,...]`, each `HOST[:PORT]`, IPv6 in brackets. Without ports a
+  /// pair holds for every port of the host. Empty: all are reached where they say.
+  std::string address_map;
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: allows a password without TLS to a host that is not loopback.
   bool allow_plain_password = false;

@@ -28,7 +28,7 @@ std::vector<std::uint16_t> owners() {
 
 std::shared_ptr<const Topology> topology(NodeTable& table) {
   const std::vector<NodeConfig> servers = {{"a", 1, 1}, {"b", 1, 1}};
-  return Topology::make(servers, std::make_unique<AssignedSlots>(owners(), slot_of), table, 1);
+  return Topology::make({servers}, std::make_unique<AssignedSlots>(owners(), slot_of), table, 1);
 }
 
 TEST(AssignedSlots, AKeyBelongsToTheServerOfItsSlot) {
@@ -59,13 +59,13 @@ TEST(AssignedSlots, OneServerThatOwnsAllIsAskedForAllWithoutAHash) {
   const std::vector<NodeConfig> servers = {{"a", 1, 1}};
   const auto never_called = [](std::string_view) noexcept -> std::uint16_t { std::abort(); };
   std::vector<std::uint16_t> all(AssignedSlots::slot_count);
-  EXPECT_EQ(Topology::make(servers, std::make_unique<AssignedSlots>(all, never_called), table, 1)
+  EXPECT_EQ(Topology::make({servers}, std::make_unique<AssignedSlots>(all, never_called), table, 1)
                 ->owner("x"),
             0u);
   all[5] = AssignedSlots::unassigned;
-  EXPECT_EQ(
-      Topology::make(servers, std::make_unique<AssignedSlots>(all, slot_of), table, 2)->owner("5"),
-      nobody);
+  EXPECT_EQ(Topology::make({servers}, std::make_unique<AssignedSlots>(all, slot_of), table, 2)
+                ->owner("5"),
+            nobody);
 }
 
 TEST(AssignedSlots, ACopyHasOtherOwnersOfSomeSlots) {
@@ -85,7 +85,7 @@ TEST(AssignedSlots, ATopologyGetsAnotherInWhichSlotsHaveMovedAndServersJoined) {
   const auto before = topology(table);
   const std::vector<NodeConfig> joining = {{"c", 7, 1}};
   const std::vector<SlotMove> moving = {{10, "c:7"}, {11, "a:1"}};
-  const auto after = before->changed(joining, moving, table, 5);
+  const auto after = before->changed({joining}, moving, table, 5);
   EXPECT_EQ(after->epoch(), 5u);
   ASSERT_EQ(after->members().size(), 3u);
   EXPECT_EQ(after->owner_of_slot(10), "c:7");

@@ -40,6 +40,7 @@ TEST(ConfigChange, EveryOptionThatHasAnotherValueIsNamed) {
     if (option.type == OptionType::power_of_two) value = std::to_string(option.low);
     if (option.type == OptionType::size) value = std::to_string(option.low);
     if (option.type == OptionType::duration) value = "7777ms";
+    if (option.type == OptionType::pairs) value = "one=other";
     if (value.empty()) value = "other";
     if (option.fallback == value)
       value = std::string(option.choices.substr(0, option.choices.find('|')));

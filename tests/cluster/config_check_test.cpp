@@ -32,7 +32,9 @@ TEST(ConfigCheck, AcceptsWhatTheParserWouldMake) {
 
 TEST(ConfigCheck, ChecksEachServer) {
   EXPECT_EQ(verdict([](auto& c) { c.nodes.clear(); }), "there is no server");
-  EXPECT_EQ(verdict([](auto& c) { c.nodes.resize(1'025, {"b", 1, 1}); }),
+  EXPECT_EQ(verdict([](auto& c) {
+              c.nodes.resize(1'025, {"b", 1, 1});
+            }),
             "there are more than 1024 servers");
   EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = ""; }), "server 2: the host is empty");
   EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = "[::1]"; }),
@@ -69,7 +71,9 @@ TEST(ConfigCheck, ChecksEachOption) {
 
 TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
   EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }), "option name is for embedded:// only");
-  EXPECT_EQ(verdict([](auto& c) { c.engine_options = {{"max_keys", "1"}}; }),
+  EXPECT_EQ(verdict([](auto& c) {
+              c.engine_options = {{"max_keys", "1"}};
+            }),
             "options of engines are for embedded:// only");
   EXPECT_EQ(verdict([](auto& c) { c.batch_connections = 3; }),
             "option batch_connections is for memcached:// only");
@@ -149,6 +153,12 @@ TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
   EXPECT_EQ(refusal("a?hosts=names"), "");
   EXPECT_EQ(refusal("a?hosts=names&routing=ring"),
             "option hosts needs routing=cluster: standalone servers name no others");
+  EXPECT_EQ(refusal("a?address_map=10.0.0.5:7000=a:17000,[fd00::5]=a"), "");
+  EXPECT_EQ(refusal("a?address_map=b=c&routing=ring"),
+            "option address_map needs routing=cluster: standalone servers name no others");
+  EXPECT_EQ(refusal("a?address_map=b=c,b:x=c"),
+            "option address_map must be pairs HOST[:PORT]=HOST[:PORT], with commas between them: "
+            "b:x=c is not HOST[:PORT]=HOST[:PORT]");
   const auto elsewhere = ClusterConfig::parse_uri("mqtt://a?routing=ring");
   ASSERT_FALSE(elsewhere);
   EXPECT_NE(elsewhere.error().text.find("for redis:// only"), std::string::npos);

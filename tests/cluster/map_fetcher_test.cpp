@@ -4,60 +4,12 @@
 #include "cluster/map_fetcher.h"
 
 #include "tests/cluster/redirects_harness.h"
+#include "tests/cluster/scripted_map.h"
 
 namespace sheaf::cluster {
 namespace {
 
 using namespace std::chrono_literals;
-
-// What the servers say, and what they were asked.
-struct ScriptedMap {
-  std::vector<NodeConfig> servers;
-  std::vector<std::pair<unsigned, std::uint16_t>> owners;  // end of slots, position
-  std::vector<NodeConfig> others{};
-  std::vector<protocol::ServerMap::Replica> replicas{};
-  std::vector<std::string> asked{};           // hosts whose answers came
-  std::vector<std::string_view> questions{};  // each after the one before was refused
-};
-
-// Accepts only the answer "map", as the map of the script.
-class MapOfScript final : public protocol::ServerMap {
- public:
-  explicit MapOfScript(ScriptedMap& script) : script_(script) {}
-
-  std::span<const std::string_view> question() const override {
-    return {&script_.questions[refused_ % script_.questions.size()], 1};
-  }
-  std::expected<void, Useless> on_reply(const protocol::Reply& reply, const Source& from) override {
-    script_.asked.emplace_back(from.host);
-    if (reply.status == protocol::Status::refused) {
-      ++refused_;
-      return std::unexpected(Useless{"refused: " + std::string(reply.text)});
-    }
-    if (reply.value != "map") return std::unexpected(Useless{"no map"});
-    known_ = true;
-    return {};
-  }
-  bool known() const override { return known_; }
-  std::vector<NodeConfig> servers() const override { return script_.servers; }
-  std::vector<std::uint16_t> owners() const override {
-    std::vector<std::uint16_t> slots;
-    if (known_) {
-      for (const auto& [end, owner] : script_.owners) slots.resize(end, owner);
-    }
-    slots.resize(AssignedSlots::slot_count, unassigned);
-    return slots;
-  }
-  std::vector<NodeConfig> others() const override { return script_.others; }
-  std::vector<Replica> replicas() const override { return script_.replicas; }
-  SlotOf slot_of() const override { return slot_in_key; }
-  std::vector<ClusterServer> listing() const override { return {}; }
-
- private:
-  ScriptedMap& script_;
-  std::size_t refused_ = 0;
-  bool known_ = false;
-};
 
 class MapFetcherTest : public RedirectsTest {
  protected:
@@ -192,6 +144,35 @@ TEST_F(MapFetcherTest, EveryServerIsAskedEveryQuestionOnceInARound) {
   EXPECT_EQ(script.asked.size(), 6u);
   loop.pass(1'001ms);
   EXPECT_NE(questioned(), "");
+}
+
+TEST_F(MapFetcherTest, AMapThatTookHalfOfItAsksTheSameServerForTheRest) {
+  begin_with({.seeds = {a, b}}, {"OWNS", "HOSTS"});
+  RedirectedOp& op = start("7");
+  const std::string first = questioned();
+  give("half");
+  EXPECT_EQ(questioned(), first);
+  EXPECT_EQ(fetcher->problem().text, "no server has answered yet");
+  EXPECT_EQ(op.ends, 0u);
+  give_map();
+  loop.pass(10ms);
+  answer("a:1");
+  EXPECT_TRUE(op.answered);
+  EXPECT_EQ(script.asked.size(), 2u);
+}
+
+TEST_F(MapFetcherTest, TheRestOfAMapMayComeFromAnotherServer) {
+  begin_with({.seeds = {a, b}}, {"OWNS", "HOSTS"});
+  const std::string first = questioned();
+  give("half");
+  node::FakeSession* const there = session(first);
+  there->on_eof(loop.now());
+  network.deliver(*there);
+  connect();
+  EXPECT_NE(questioned(), "");
+  EXPECT_NE(questioned(), first);
+  give_map();
+  EXPECT_TRUE(fetcher->known());
 }
 
 // The only seed is out of date. What it names is asked next, not the seed again.

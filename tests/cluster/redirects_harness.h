@@ -109,8 +109,8 @@ class RedirectsTest : public testing::Test {
     for (const auto& [end, owner] : owners) slots.resize(end, owner);
     slots.resize(AssignedSlots::slot_count, AssignedSlots::unassigned);
     const std::uint64_t epoch = cluster == nullptr ? 1 : cluster->topology().epoch() + 1;
-    return Topology::make(servers, std::make_unique<AssignedSlots>(slots, slot_in_key), table,
-                          epoch, primaries);
+    return Topology::make({servers, primaries}, std::make_unique<AssignedSlots>(slots, slot_in_key),
+                          table, epoch);
   }
   // `primaries`: for each server the position of its primary, or `nobody`.
   void apply(const std::vector<NodeConfig>& servers,

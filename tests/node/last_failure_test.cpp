@@ -21,5 +21,13 @@ TEST(LastFailure, AConnectionThatIsReadyRefutesWhatWasRefusedBefore) {
   EXPECT_EQ(failure.reason(), Reason::node_down);
 }
 
+TEST(LastFailure, AnAddressThatAServerNamedIsCalledThat) {
+  LastFailure failure("10.0.0.1:7000");
+  failure.note({.reason = Reason::connect_failed, .text = "No route to host"});
+  EXPECT_EQ(failure.text(), "No route to host (10.0.0.1:7000 named this address)");
+  failure.note({.reason = Reason::connection_lost, .text = "Connection reset by peer"});
+  EXPECT_EQ(failure.text(), "Connection reset by peer") << "it was reached";
+}
+
 }  // namespace
 }  // namespace sheaf::node

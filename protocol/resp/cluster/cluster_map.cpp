@@ -68,6 +68,7 @@ std::vector<ClusterServer> ClusterMap::listing() const {
 }
 
 std::span<const std::string_view> ClusterMap::question() const {
+  if (half_) return ask_slots;
   switch (form_) {
     case Form::nodes:
       return ask_nodes;
@@ -93,8 +94,9 @@ void ClusterMap::next_form() noexcept {
   }
 }
 
-std::expected<void, ServerMap::Useless> ClusterMap::on_reply(const protocol::Reply& reply,
-                                                             const Source& from) {
+std::expected<ServerMap::Taken, ServerMap::Useless> ClusterMap::on_reply(
+    const protocol::Reply& reply, const Source& from) {
+  if (half_) return on_endpoints(reply);
   if (reply.status == Status::refused) return on_refusal(reply);
   ParsedView view = parse(reply.value, from);
   if (!view) {
@@ -105,16 +107,63 @@ std::expected<void, ServerMap::Useless> ClusterMap::on_reply(const protocol::Rep
     return std::unexpected(Useless{
         "the server belongs to another cluster: it names none of the servers that are known"});
   }
-  if (rules_.hosts == HostKind::names) call_by_name(*view);
-  note_importers(*view);
   view->asked = from.asked;
-  slots_ = SlotMap::merge({&*view, 1}, known_ ? slots_ : SlotMap());
+  if (may_lack_hosts(*view, from.host)) {
+    half_ = {std::move(*view), std::string(from.host)};
+    return Taken::half;
+  }
+  translate(*view, {});
+  return take(std::move(*view));
+}
+
+// Only a server that was asked at another address than its own may be behind one that all share.
+bool ClusterMap::may_lack_hosts(const TopologyView& view, std::string_view host) const {
+  if (form_ != Form::nodes || rules_.hosts == HostKind::names || view.claims.empty()) return false;
+  const auto self = std::ranges::find(view.nodes, true, &TopologyNode::answering);
+  return self != view.nodes.end() && self->host != host &&
+         !rules_.addresses.find(self->host, self->port);
+}
+
+// A server that refuses to list its slots may refuse that of its users: then addresses count.
+std::expected<ServerMap::Taken, ServerMap::Useless> ClusterMap::on_endpoints(
+    const protocol::Reply& reply) {
+  HalfKnown known = std::move(*std::exchange(half_, std::nullopt));
+  ReplyReader reader;
+  const bool read = reply.status != Status::refused &&
+                    reader.read(reply.value) == ReplyReader::Progress::complete;
+  translate(known.view, read && names_no_hosts(reader.root()) ? known.host : std::string_view());
+  return take(std::move(known.view));
+}
+
+std::expected<ServerMap::Taken, ServerMap::Useless> ClusterMap::take(TopologyView view) {
+  note_importers(view);
+  slots_ = SlotMap::merge({&view, 1}, known_ ? slots_ : SlotMap());
   write_down();
   known_ = known_ || !servers_.empty();
   if (known_) note_ids();
   // The servers that it names may know more: they are others().
   if (!known_) return std::unexpected(Useless{"the server knows no owner of any slot"});
-  return {};
+  return Taken::whole;
+}
+
+// Calls servers by what they are reached by. `only_host`: the host of all servers; empty: each has
+// its own.
+void ClusterMap::translate(TopologyView& view, std::string_view only_host) {
+  translated_.clear();
+  if (rules_.hosts == HostKind::names) call_by_name(view);
+  for (TopologyNode& node : view.nodes) {
+    if (node.port == 0) continue;
+    auto reached = rules_.addresses.find(node.host, node.port);
+    if (!reached) reached = rules_.addresses.find(node.hostname, node.port);
+    if (!reached && only_host.empty()) continue;
+    if (!reached) reached = NodeConfig{std::string(only_host), node.port, 1};
+    for (const std::string& announced : {node.host, node.hostname}) {
+      if (announced.empty()) continue;
+      translated_.insert_or_assign(NodeConfig{announced, node.port, 1}.identity(), *reached);
+    }
+    node.host = reached->host;
+    node.port = reached->port;
+  }
 }
 
 // Its sender and its epochs do not matter.
@@ -137,7 +186,8 @@ void ClusterMap::note_ids() {
 
 // What a server outside of clusters refuses, it always will; a proxy for a fleet may know no
 // CLUSTER at all.
-std::expected<void, ServerMap::Useless> ClusterMap::on_refusal(const protocol::Reply& reply) {
+std::expected<ServerMap::Taken, ServerMap::Useless> ClusterMap::on_refusal(
+    const protocol::Reply& reply) {
   const ServerError error = ServerError::parse(reply.text);
   if (error.kind == ErrorKind::cluster_disabled) {
     if (!sole_seed_) {
@@ -151,7 +201,7 @@ std::expected<void, ServerMap::Useless> ClusterMap::on_refusal(const protocol::R
     known_ = true;
     servers_ = {*sole_seed_};
     std::ranges::fill(owners_, 0);
-    return {};
+    return Taken::whole;
   }
   const std::string asked(question()[1]);
   Useless useless{"the server refused CLUSTER " + asked + ": " + printable(reply.text, 200)};
@@ -186,6 +236,16 @@ std::optional<NodeConfig> ClusterMap::importer(std::uint16_t slot) const {
   const auto found = importers_.find(slot);
   if (found == importers_.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<NodeConfig> ClusterMap::server_called(std::string_view name,
+                                                    std::uint16_t port) const {
+  if (auto reached = rules_.addresses.find(name, port)) return reached;
+  const auto found = translated_.find(NodeConfig{std::string(name), port, 1}.identity());
+  if (found != translated_.end()) return found->second;
+  std::string host = host_called(name, port);
+  if (host.empty()) return std::nullopt;
+  return NodeConfig{std::move(host), port, 1};
 }
 
 // A server that the map does not know yet may have the same name as a known one on the same

@@ -19,8 +19,11 @@
 // all of them. Several such servers are not a cluster: `routing=ring` spreads keys over them.
 //
 // CLUSTER NODES lists the addresses of servers, and the names that they announce. The configuration
-// says which of the two to connect to. Redirects contain names with
-// `cluster-preferred-endpoint-type hostname`, else addresses.
+// says which of the two to connect to, and may translate them (protocol/address_map.h). Redirects
+// contain names with `cluster-preferred-endpoint-type hostname`, else addresses; with
+// `unknown-endpoint` they name no host: all servers are then at the host that was asked. Only SLOTS
+// says so in advance. A server that calls itself by another address than the one that was asked is
+// asked for SLOTS, too, before its map takes effect. The configuration goes first.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -28,6 +31,7 @@
 #include <map>
 #include <optional>
 
+#include "protocol/address_map.h"
 #include "protocol/resp/cluster/topology_merge.h"
 #include "protocol/server_map.h"
 
@@ -37,6 +41,7 @@ namespace sheaf::protocol::resp {
 struct MapRules {
   HostKind hosts = HostKind::addresses;
   bool tls = false;  // use their TLS ports
+  AddressMap addresses{};
 };
 
 class ClusterMap final : public ServerMap {
@@ -45,7 +50,7 @@ class ClusterMap final : public ServerMap {
   explicit ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules = {});
 
   std::span<const std::string_view> question() const override;
-  std::expected<void, Useless> on_reply(const protocol::Reply& reply, const Source& from) override;
+  std::expected<Taken, Useless> on_reply(const protocol::Reply& reply, const Source& from) override;
   bool known() const override { return known_; }
   std::shared_ptr<const KnownServers> known_servers() const override { return known_servers_; }
   std::vector<NodeConfig> servers() const override { return servers_; }
@@ -53,7 +58,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> others() const override { return others_; }
   std::vector<Replica> replicas() const override { return replicas_; }
   std::optional<NodeConfig> importer(std::uint16_t slot) const override;
-  std::string host_called(std::string_view name, std::uint16_t port) const override;
+  std::optional<NodeConfig> server_called(std::string_view name, std::uint16_t port) const override;
   SlotOf slot_of() const override;
   std::vector<ClusterServer> listing() const override;
 
@@ -63,7 +68,18 @@ class ClusterMap final : public ServerMap {
  private:
   enum class Form : std::uint8_t { nodes, shards, slots };
 
-  std::expected<void, Useless> on_refusal(const protocol::Reply& reply);
+  // A view that takes effect when it is known whether all servers are at `host`.
+  struct HalfKnown {
+    TopologyView view;
+    std::string host;
+  };
+
+  std::expected<Taken, Useless> on_refusal(const protocol::Reply& reply);
+  std::expected<Taken, Useless> on_endpoints(const protocol::Reply& reply);
+  std::expected<Taken, Useless> take(TopologyView view);
+  bool may_lack_hosts(const TopologyView& view, std::string_view host) const;
+  void translate(TopologyView& view, std::string_view only_host);
+  std::string host_called(std::string_view name, std::uint16_t port) const;
   ParsedView parse(std::string_view bytes, const Source& from) const;
   void next_form() noexcept;
   bool is_foreign(const TopologyView& view) const noexcept;
@@ -74,6 +90,7 @@ class ClusterMap final : public ServerMap {
   const MapRules rules_;
   std::optional<NodeConfig> sole_seed_;
   Form form_ = Form::nodes;
+  std::optional<HalfKnown> half_;
   bool known_ = false;
   SlotMap slots_;
   const std::shared_ptr<KnownServers> known_servers_ = std::make_shared<KnownServers>();
@@ -82,6 +99,7 @@ class ClusterMap final : public ServerMap {
   std::vector<Replica> replicas_;
   std::vector<std::uint16_t> owners_;
   std::map<std::uint16_t, NodeConfig> importers_;  // from the latest view; by slot
+  std::map<std::string, NodeConfig> translated_;   // from the latest view; by announced identity
 };
 
 }  // namespace sheaf::protocol::resp

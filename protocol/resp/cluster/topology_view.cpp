@@ -371,4 +371,15 @@ ParsedView parse_cluster_slots(const Value& reply, const AnsweringNode& from) {
   return finish(builder, problem, "CLUSTER SLOTS");
 }
 
+// An empty text is not enough: a server that has met no other does not know its own address.
+bool names_no_hosts(const Value& reply) noexcept {
+  if (!reply.is_aggregate() || reply.size() == 0) return false;
+  for (const Value range : reply) {
+    const auto primary = range.at(2);
+    const auto endpoint = primary ? primary->at(0) : std::nullopt;
+    if (!endpoint || !endpoint->is_null()) return false;
+  }
+  return true;
+}
+
 }  // namespace sheaf::protocol::resp

@@ -74,5 +74,7 @@ using ParsedView = std::expected<TopologyView, std::string>;
 ParsedView parse_cluster_nodes(const Value& reply, const AnsweringNode& from);
 ParsedView parse_cluster_shards(const Value& reply, const AnsweringNode& from);
 ParsedView parse_cluster_slots(const Value& reply, const AnsweringNode& from);
+// True if a reply to CLUSTER SLOTS names no host of any server: each is at the host that was asked.
+bool names_no_hosts(const Value& reply) noexcept;
 
 }  // namespace sheaf::protocol::resp

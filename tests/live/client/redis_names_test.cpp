@@ -45,6 +45,29 @@ class RedisNames : public testing::Test {
     return found;
   }
 
+  // Uses a key of a slot that moves from server 0 to server 1.
+  void expect_redirects_followed(Client& client) {
+    for (const std::string& key : keys(4)) {
+      const std::uint16_t slot = hash_slot(key);
+      ASSERT_TRUE(client.set(key, "v"));
+      cluster.begin_migration(slot, 1);
+      cluster.move_keys(slot, 1);
+      const auto asked = client.get(key);
+      ASSERT_TRUE(asked) << asked.error().message();
+      EXPECT_EQ((*asked)->data, "v");
+      cluster.end_migration(slot, 1);
+      const auto moved = client.get(key);
+      ASSERT_TRUE(moved) << moved.error().message();
+      EXPECT_EQ((*moved)->data, "v");
+    }
+  }
+  void expect_all_on(std::string_view host, const Client& client) {
+    ASSERT_EQ(client.stats().size(), cluster.size());
+    for (const NodeStats& node : client.stats()) {
+      EXPECT_TRUE(node.node.starts_with(std::string(host) + ":")) << node.node;
+    }
+  }
+
   const LentCluster lent;
   RespCluster& cluster = *lent;
 };
@@ -78,23 +101,36 @@ TEST_F(RedisNames, RedirectsByNameAreFollowedAndMakeNoServerTwo) {
 TEST_F(RedisNames, ServersAreReachedByThemAndRedirectsByAddressMakeNoServerTwo) {
   announce({"localhost", "localhost", "localhost"});
   auto client = Client::open(seed() + "?hosts=names").value();
-  for (const std::string& key : keys(4)) {
-    const std::uint16_t slot = hash_slot(key);
-    ASSERT_TRUE(client.set(key, "v"));
-    cluster.begin_migration(slot, 1);
-    cluster.move_keys(slot, 1);
-    const auto asked = client.get(key);
-    ASSERT_TRUE(asked) << asked.error().message();
-    EXPECT_EQ((*asked)->data, "v");
-    cluster.end_migration(slot, 1);
-    const auto moved = client.get(key);
-    ASSERT_TRUE(moved) << moved.error().message();
-    EXPECT_EQ((*moved)->data, "v");
+  expect_redirects_followed(client);
+  expect_all_on("localhost", client);
+}
+
+// The kind: servers behind a port of one host each, which know only the addresses of their network.
+TEST_F(RedisNames, ServersThatNameNoHostsAreReachedAtTheOneThatWasAsked) {
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    cluster.text(i, {"CONFIG", "SET", "cluster-preferred-endpoint-type", "unknown-endpoint"});
   }
-  ASSERT_EQ(client.stats().size(), cluster.size());
-  for (const NodeStats& node : client.stats()) {
-    EXPECT_TRUE(node.node.starts_with("localhost:")) << node.node;
-  }
+  auto client =
+      Client::open("redis://localhost:" + std::to_string(cluster.server(0).port())).value();
+  expect_redirects_followed(client);
+  expect_all_on("localhost", client);
+}
+
+TEST_F(RedisNames, AnAddressMapLeadsToServersThatNameWhatCannotBeReached) {
+  announce({"node0.invalid", "node1.invalid", "node2.invalid"});
+  auto client = Client::open(seed() +
+                             "?hosts=names&address_map=node0.invalid=localhost,"
+                             "node1.invalid=localhost,node2.invalid=localhost")
+                    .value();
+  expect_redirects_followed(client);
+  expect_all_on("localhost", client);
+
+  auto lost = Client::open(seed() + "?hosts=names").value();
+  const auto got = lost.get("key");
+  ASSERT_FALSE(got);
+  EXPECT_NE(got.error().text.find(" (" + seed().substr(8) + " named this address)"),
+            std::string::npos)
+      << got.error().message();
 }
 
 }  // namespace

@@ -27,10 +27,19 @@ protocol::Reply refused(std::string_view text) {
 
 class RespClusterMap : public testing::Test {
  protected:
-  // Returns the fault in the answer; empty if there is none.
+  // Returns the fault in the answer; empty if there is none. A map that takes only half of it may
+  // not know which hosts users should see.
   static std::string give(ClusterMap& map, const protocol::Reply& reply, std::uint64_t asked = 1) {
-    const auto taken = map.on_reply(reply, {.host = "127.0.0.1", .asked = asked});
+    auto taken = map.on_reply(reply, {.host = "127.0.0.1", .asked = asked});
+    if (taken && *taken == ServerMap::Taken::half) {
+      taken = map.on_reply(refused("NOPERM no CLUSTER SLOTS"), {.host = "127.0.0.1"});
+    }
     return taken ? "" : taken.error().text;
+  }
+  // Where the map reaches a server; empty if there, or unknown.
+  static std::string called(const ClusterMap& map, std::string_view name, std::uint16_t port) {
+    const auto server = map.server_called(name, port);
+    return server ? server->identity() : "";
   }
   static std::string asks(const ClusterMap& map) { return std::string(map.question()[1]); }
   static std::string owner(const ClusterMap& map, std::uint16_t slot) {
@@ -202,19 +211,19 @@ TEST_F(RespClusterMap, KnowsServersByTheNamesThatTheyAnnounce) {
       "a7 10.0.0.7:7000@1,10.0.0.1 master - 0 0 7 connected 600-699\n"
       "a8 :7000@1,lost.example master - 0 0 8 connected 700-799\n"
       "a9 10.0.0.9:7000@1 master - 0 0 9 connected 800-899\n";
-  EXPECT_EQ(map.host_called("one.example", 7000), "") << "nothing is known";
+  EXPECT_EQ(called(map, "one.example", 7000), "") << "nothing is known";
   ASSERT_EQ(give(map, nodes_reply(bytes, text)), "");
-  EXPECT_EQ(map.host_called("one.example", 7000), "10.0.0.1");
-  EXPECT_EQ(map.host_called("two.example", 7001), "10.0.0.2") << "a replica";
-  EXPECT_EQ(map.host_called("two.example", 7005), "10.0.0.2") << "another one of that machine";
-  EXPECT_EQ(map.host_called("many.example", 7000), "10.0.0.3");
-  EXPECT_EQ(map.host_called("many.example", 7001), "10.0.0.4");
-  EXPECT_EQ(map.host_called("many.example", 7002), "") << "it may be either";
-  EXPECT_EQ(map.host_called("twice.example", 7000), "") << "it may be either";
-  EXPECT_EQ(map.host_called("10.0.0.1", 7000), "") << "that is an address";
-  EXPECT_EQ(map.host_called("lost.example", 7000), "");
-  EXPECT_EQ(map.host_called("none.example", 7000), "");
-  EXPECT_EQ(map.host_called("", 7000), "");
+  EXPECT_EQ(called(map, "one.example", 7000), "10.0.0.1:7000");
+  EXPECT_EQ(called(map, "two.example", 7001), "10.0.0.2:7001") << "a replica";
+  EXPECT_EQ(called(map, "two.example", 7005), "10.0.0.2:7005") << "another one of that machine";
+  EXPECT_EQ(called(map, "many.example", 7000), "10.0.0.3:7000");
+  EXPECT_EQ(called(map, "many.example", 7001), "10.0.0.4:7001");
+  EXPECT_EQ(called(map, "many.example", 7002), "") << "it may be either";
+  EXPECT_EQ(called(map, "twice.example", 7000), "") << "it may be either";
+  EXPECT_EQ(called(map, "10.0.0.1", 7000), "") << "that is an address";
+  EXPECT_EQ(called(map, "lost.example", 7000), "");
+  EXPECT_EQ(called(map, "none.example", 7000), "");
+  EXPECT_EQ(called(map, "", 7000), "");
 }
 
 TEST_F(RespClusterMap, ReachesServersByTheNamesThatTheyAnnounceIfAskedTo) {
@@ -233,10 +242,90 @@ TEST_F(RespClusterMap, ReachesServersByTheNamesThatTheyAnnounceIfAskedTo) {
             (std::vector<std::string>{"10.0.0.3:7000", "one.example:7000", "two.example:7000"}));
   ASSERT_TRUE(map.importer(5));
   EXPECT_EQ(map.importer(5)->identity(), "two.example:7000");
-  EXPECT_EQ(map.host_called("10.0.0.2", 7001), "two.example");
-  EXPECT_EQ(map.host_called("two.example", 7001), "") << "it is called so already";
+  EXPECT_EQ(called(map, "10.0.0.2", 7001), "two.example:7001");
+  EXPECT_EQ(called(map, "two.example", 7001), "") << "it is called so already";
   ASSERT_EQ(map.replicas().size(), 1u);
   EXPECT_EQ(map.replicas().front().server.identity(), "two.example:7001");
+}
+
+// The kind: servers that a client reaches at other addresses than those that they know of.
+class RespClusterMapBehindOneHost : public RespClusterMap {
+ protected:
+  static constexpr std::string_view nodes =
+      "a0 10.0.0.1:7000@1,one.example myself,master - 0 0 1 connected 0-8191 [5->-a1]\n"
+      "a1 10.0.0.2:7001@1,two.example master - 0 0 2 connected 8192-16383\n"
+      "a2 10.0.0.3:7002@1 slave a0 0 0 1 connected\n";
+  static constexpr std::string_view no_hosts =
+      "*2\r\n*3\r\n:0\r\n:8191\r\n*2\r\n$-1\r\n:7000\r\n"
+      "*3\r\n:8192\r\n:16383\r\n*2\r\n$-1\r\n:7001\r\n";
+  static constexpr std::string_view one_host =
+      "*2\r\n*3\r\n:0\r\n:8191\r\n*2\r\n$8\r\n10.0.0.1\r\n:7000\r\n"
+      "*3\r\n:8192\r\n:16383\r\n*2\r\n$-1\r\n:7001\r\n";
+  using Taken = ServerMap::Taken;
+
+  // The map of a server at gate.example whose answer to CLUSTER SLOTS is `slots`.
+  static ClusterMap after(std::string_view slots) {
+    std::string bytes;
+    ClusterMap map(three);
+    const auto first = map.on_reply(nodes_reply(bytes, nodes), {.host = "gate.example"});
+    EXPECT_TRUE(first && *first == Taken::half);
+    EXPECT_FALSE(map.known());
+    EXPECT_EQ(asks(map), "SLOTS");
+    const auto second = map.on_reply(done(slots), {.host = "gate.example"});
+    EXPECT_TRUE(second && *second == Taken::whole);
+    EXPECT_EQ(asks(map), "NODES");
+    return map;
+  }
+};
+
+TEST_F(RespClusterMapBehindOneHost, ServersWithoutHostsAreAtTheOneThatWasAsked) {
+  const ClusterMap map = after(no_hosts);
+  EXPECT_EQ(owner(map, 0), "gate.example:7000");
+  EXPECT_EQ(owner(map, 8192), "gate.example:7001");
+  ASSERT_EQ(map.replicas().size(), 1u);
+  EXPECT_EQ(map.replicas().front().server.identity(), "gate.example:7002");
+  ASSERT_TRUE(map.importer(5));
+  EXPECT_EQ(map.importer(5)->identity(), "gate.example:7001");
+  EXPECT_EQ(called(map, "10.0.0.2", 7001), "gate.example:7001") << "a server with another setting";
+  EXPECT_EQ(called(map, "two.example", 7001), "gate.example:7001");
+}
+
+TEST_F(RespClusterMapBehindOneHost, OneThatNamesAHostInSlotsMeansAddresses) {
+  for (const std::string_view slots : {one_host, std::string_view("*0\r\n"), std::string_view()}) {
+    const ClusterMap map = after(slots);
+    EXPECT_EQ(owner(map, 0), "10.0.0.1:7000") << slots;
+    EXPECT_EQ(owner(map, 8192), "10.0.0.2:7001");
+  }
+}
+
+TEST_F(RespClusterMapBehindOneHost, IsNotAskedWhereItsOwnAddressWasAsked) {
+  std::string bytes;
+  for (const MapRules& rules : {MapRules{}, MapRules{.hosts = HostKind::names}}) {
+    ClusterMap map(three, rules);
+    const bool names = rules.hosts == HostKind::names;
+    const auto taken =
+        map.on_reply(nodes_reply(bytes, nodes), {.host = names ? "gate.example" : "10.0.0.1"});
+    EXPECT_TRUE(taken && *taken == Taken::whole);
+  }
+}
+
+TEST_F(RespClusterMapBehindOneHost, TheConfigurationSaysWhereServersAreReached) {
+  const auto addresses = protocol::AddressMap::parse(
+      "10.0.0.1:7000=gate.example:17000,two.example=192.0.2.2,10.0.0.9=192.0.2.9");
+  ASSERT_TRUE(addresses);
+  std::string bytes;
+  ClusterMap map(three, {.addresses = *addresses});
+  const auto taken = map.on_reply(nodes_reply(bytes, nodes), {.host = "gate.example"});
+  EXPECT_TRUE(taken && *taken == Taken::whole) << "its own address is known";
+  EXPECT_EQ(owner(map, 0), "gate.example:17000");
+  EXPECT_EQ(owner(map, 8192), "192.0.2.2:7001");
+  ASSERT_EQ(map.replicas().size(), 1u);
+  EXPECT_EQ(map.replicas().front().server.identity(), "10.0.0.3:7002");
+  EXPECT_EQ(map.importer(5)->identity(), "192.0.2.2:7001");
+  EXPECT_EQ(called(map, "10.0.0.1", 7000), "gate.example:17000");
+  EXPECT_EQ(called(map, "one.example", 7000), "gate.example:17000") << "its other name";
+  EXPECT_EQ(called(map, "10.0.0.2", 7001), "192.0.2.2:7001") << "its other name";
+  EXPECT_EQ(called(map, "10.0.0.9", 7009), "192.0.2.9:7009") << "one that the map does not know";
 }
 
 TEST_F(RespClusterMap, AServerThatStandsAloneOwnsAllIfItIsTheOnlyOne) {
