@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compiles headers alone, and the program of the README. Public headers are compiled with every
-compiler that is installed, as every C++ from 20 on that it knows. Internal headers are compiled
-with the build's compiler, as C++23, unless a source file includes them first and so proves that
-they compile.
+compiler that is installed, as the oldest and the newest C++ from 20 on that it knows; the build
+itself compiles them as C++23. Internal headers are compiled with the build's compiler, as C++23,
+unless a source file includes them first and so proves that they compile.
 
 headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
 that docs/compatibility.md supports. With ccache an unchanged header costs nothing; ccache needs a
@@ -40,11 +40,13 @@ def compilers_beside(first):
 
 
 def standards_of(compiler):
-    for standard in STANDARDS:
+    def knows(standard):
         done = subprocess.run([compiler, "-std=c++" + standard, "-x", "c++", "-fsyntax-only", "-"],
                               stdin=subprocess.DEVNULL, capture_output=True)
-        if done.returncode == 0:
-            yield standard
+        return done.returncode == 0
+
+    known = [standard for standard in STANDARDS if knows(standard)]
+    return known[:1] + known[1:][-1:]
 
 
 def readme_program(root):
