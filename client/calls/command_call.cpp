@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/calls/node_round.h"
 #include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
 
@@ -60,6 +61,54 @@ Result<CommandReply> reply_of(runtime::Context& context, const socket::Completio
   return Failure(std::move(error));
 }
 
+// One command for every node that owns keys. Only connections that are lost with a node's request
+// on them make that node's effect unknown; it is not repeated.
+class Replies {
+ public:
+  using Out = Result<std::vector<NodeReply>>;
+
+  explicit Replies(sheaf::Command command) : command_(std::move(command)) {
+    words_.assign(command_.words().begin(), command_.words().end());
+  }
+  std::optional<Error> refusal(runtime::Context& context) const {
+    const auto refused = context.path().commands().commands().refusal(words_);
+    if (!refused) return std::nullopt;
+    return runtime::local_error(refused->outcome, refused->reason, refused->text);
+  }
+  static Deadline scout_deadline(const Admission& admission, Now) { return admission.deadline; }
+  static std::optional<Error> unknown(const socket::Completion& completion, Deadline started) {
+    return runtime::make_error(completion, started);
+  }
+  static std::vector<std::uint32_t> nodes(const cluster::Topology& topology) {
+    return topology.owning_nodes();
+  }
+  void describe(protocol::Operation& operation) const {
+    operation.verb = protocol::Verb::command;
+    operation.words = words_;
+  }
+  void expect(const cluster::Member& member) {
+    out_->push_back({member.identity(), CommandReply()});
+  }
+  void on_answer(std::size_t position, runtime::Context& context, const socket::Request&,
+                 const socket::Completion& completion, Deadline started) {
+    Result<CommandReply>& reply = (*out_)[position].reply;
+    if (completion.answered) {
+      reply = reply_of(context, completion, started);
+    } else {
+      reply = Failure(runtime::make_error(completion, started));
+    }
+  }
+  void fail(Error error) { out_ = Failure(std::move(error)); }
+  Out take() { return std::move(out_); }
+
+ private:
+  const sheaf::Command command_;
+  std::vector<std::string_view> words_;  // views of command_
+  Out out_;
+};
+
+using CommandRound = NodeRound<Replies>;
+
 }  // namespace
 
 PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
@@ -102,83 +151,6 @@ PassedCommand::Out PassedCommand::result(const socket::Completion& completion) c
   return reply_of(context_, completion, started_);
 }
 
-CommandRound::CommandRound(WorkEnd& end, runtime::Context& context, sheaf::Command command,
-                           const Admission& admission)
-    : end_(end), context_(context), command_(std::move(command)), admission_(admission) {
-  words_.assign(command_.words().begin(), command_.words().end());
-}
-
-void CommandRound::start(Now now) {
-  const auto refused = context_.path().commands().commands().refusal(words_);
-  if (refused) return fail(runtime::local_error(refused->outcome, refused->reason, refused->text));
-  if (context_.path().knows_members()) return ask_all(now);
-  scout_.operation.verb = protocol::Verb::probe;
-  scout_.operation.deadline = admission_.deadline;
-  scout_.route = "any";
-  scout_.counted = false;
-  scout_.sink = this;
-  context_.cluster().start(scout_, now);
-}
-
-void CommandRound::cancel(Now now) {
-  cancelled_ = true;
-  if (requests_.empty()) return context_.cluster().cancel(scout_, now);
-  ++left_;  // not before the last one has been cancelled
-  cancel_all(now);
-  one_less();
-}
-
-void CommandRound::ask_all(Now now) {
-  const auto& topology = context_.cluster().topology();
-  const std::vector<std::uint32_t> nodes = topology.owning_nodes();
-  if (nodes.empty()) {
-    return fail(runtime::local_error(Outcome::not_sent, Reason::other, "no server owns a slot"));
-  }
-  requests_ = std::vector<cluster::Request>(nodes.size());
-  for (const std::uint32_t node : nodes) {
-    out_->push_back({topology.identity(node), CommandReply()});
-  }
-  left_ = requests_.size() + 1;  // not before the last one has been started
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    requests_[i].operation.verb = protocol::Verb::command;
-    requests_[i].operation.words = words_;
-    requests_[i].operation.deadline = admission_.deadline;
-    requests_[i].parent = admission_.parent;
-    requests_[i].sink = this;
-    context_.cluster().start_on(nodes[i], requests_[i], now);
-  }
-  if (cancelled_) cancel_all(now);
-  one_less();
-}
-
-void CommandRound::cancel_all(Now now) {
-  for (cluster::Request& request : requests_) context_.cluster().cancel(request, now);
-}
-
-void CommandRound::on_done(socket::Request& request, const socket::Completion& completion) {
-  if (&request == &scout_) {
-    if (context_.path().knows_members()) return ask_all(completion.now);
-    return fail(runtime::make_error(completion, admission_.started));
-  }
-  const auto place = static_cast<const cluster::Request*>(&request) - requests_.data();
-  Result<CommandReply>& reply = (*out_)[static_cast<std::size_t>(place)].reply;
-  if (completion.answered) {
-    reply = reply_of(context_, completion, admission_.started);
-  } else {
-    reply = Failure(runtime::make_error(completion, admission_.started));
-  }
-  one_less();
-}
-
-void CommandRound::fail(Error error) {
-  out_ = Failure(std::move(error));
-  end_.ended();
-}
-
-void CommandRound::one_less() {
-  if (--left_ == 0) end_.ended();
-}
-
 Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options) {
   const auto admitted = admit_command(context, Form::blocking, command, options);
@@ -206,7 +178,7 @@ Result<std::vector<NodeReply>> execute_on_all(runtime::Context& context, sheaf::
                                               const CommandOptions& options) {
   const auto admitted = admit_round(context, Form::blocking, command, options);
   if (!admitted) return Failure(admitted.error());
-  return Blocking<CommandRound>(context.lane(), {}, context, std::move(command), *admitted)
+  return Blocking<CommandRound>(context.lane(), HowToWait(), context, *admitted, std::move(command))
       .wait(options.stop);
 }
 
@@ -219,8 +191,8 @@ Call<Result<std::vector<NodeReply>>> execute_on_all_later(Origin origin, sheaf::
         options.stop = stop;
         const auto admitted = admit_round(context, way.form, command, options);
         if (!admitted) return way.refuse(context, admitted.error());
-        way.template run<CommandRound>(context, stop, AsItIs(), context, std::move(command),
-                                       *admitted);
+        way.template run<CommandRound>(context, stop, AsItIs(), context, *admitted,
+                                       std::move(command));
       });
 }
 

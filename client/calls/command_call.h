@@ -42,39 +42,6 @@ class PassedCommand final : private socket::RequestSink {
   std::optional<Out> out_;
 };
 
-// One command for every node that owns keys. If the servers decide which these are, and have not
-// said so yet, a request that needs an owner goes first, and ends once they have. Only connections
-// that are lost with a node's request on them make that node's effect unknown; it is not repeated.
-class CommandRound final : private socket::RequestSink {
- public:
-  using Out = Result<std::vector<NodeReply>>;
-
-  CommandRound(WorkEnd& end, runtime::Context& context, sheaf::Command command,
-               const Admission& admission);
-
-  void start(Now now);
-  void cancel(Now now);
-  Out take() { return std::move(out_); }
-
- private:
-  void on_done(socket::Request& request, const socket::Completion& completion) override;
-  void ask_all(Now now);
-  void cancel_all(Now now);
-  void fail(Error error);
-  void one_less();
-
-  WorkEnd& end_;
-  runtime::Context& context_;
-  const sheaf::Command command_;
-  const Admission admission_;
-  std::vector<std::string_view> words_;  // views of command_
-  cluster::Request scout_;
-  std::vector<cluster::Request> requests_;  // in the order of the replies
-  std::size_t left_ = 0;
-  bool cancelled_ = false;
-  Out out_;
-};
-
 Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options);
 Call<Result<CommandReply>> execute_later(Origin origin, sheaf::Command command,

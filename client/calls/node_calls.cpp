@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/calls/admit.h"
+#include "client/calls/node_round.h"
 #include "client/calls/ways.h"
 #include "client/calls/work.h"
 #include "client/runtime/features.h"
@@ -11,96 +12,45 @@
 namespace sheaf::client::calls {
 namespace {
 
-// Sends the same request to every node of one topology, once, in parallel, as a Work. If the
-// servers decide which nodes are members, and these are not known yet, a request that needs an
-// owner goes first: it ends once they are known, or after half of the time. Answers collects the
-// answers:
-//   void expect(const cluster::Member&)  for each node, before the first answer
-//   void on_answer(std::size_t position, const socket::Request&, const socket::Completion&,
-//                  Deadline started)
-//   Out take()
-template <class Answers>
-class NodeRound final : private socket::RequestSink {
+// Asks every member, whatever is known of the others. The configuration's are asked after half of
+// the time if the servers have not said which nodes are members.
+class OfMembers {
  public:
-  using Out = typename Answers::Out;
+  explicit OfMembers(protocol::Verb verb, std::string_view key = {}) : verb_(verb), key_(key) {}
 
-  NodeRound(WorkEnd& end, runtime::Context& context, protocol::Verb verb, std::string_view key,
-            const Admission& admission)
-      : end_(end), context_(context), key_(key), started_(admission.started) {
-    operation_.verb = verb;
-    operation_.key = key_;
-    operation_.deadline = admission.deadline;
+  static std::optional<Error> refusal(const runtime::Context&) { return std::nullopt; }
+  static Deadline scout_deadline(const Admission& admission, Now now) {
+    return now.mono + (admission.deadline - now.mono) / 2;
   }
-
-  void start(Now now) {
-    if (context_.path().knows_members()) return ask_all(now);
-    scout_.operation.verb = protocol::Verb::probe;
-    scout_.operation.deadline = now.mono + (operation_.deadline - now.mono) / 2;
-    scout_.route = "any";
-    scout_.counted = false;
-    scout_.sink = this;
-    context_.cluster().start(scout_, now);
+  static std::optional<Error> unknown(const socket::Completion&, Deadline) { return std::nullopt; }
+  static std::vector<std::uint32_t> nodes(const cluster::Topology& topology) {
+    std::vector<std::uint32_t> nodes;
+    for (const cluster::Member& member : topology.members()) nodes.push_back(member.index());
+    return nodes;
   }
-  void cancel(Now now) {
-    cancelled_ = true;
-    if (requests_.empty()) return context_.cluster().cancel(scout_, now);
-    ++left_;  // not before the last one has been cancelled
-    cancel_all(now);
-    one_less();
+  void describe(protocol::Operation& operation) const {
+    operation.verb = verb_;
+    operation.key = key_;
   }
-  Out take() { return answers_.take(); }
+  static void fail(const Error&) {}
 
  private:
-  void ask_all(Now now) {
-    const auto members = context_.cluster().topology().members();
-    requests_ = std::vector<cluster::Request>(members.size());
-    for (const cluster::Member& member : members) answers_.expect(member);
-    left_ = requests_.size() + 1;  // not before the last one has been started
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      requests_[i].operation = operation_;
-      requests_[i].sink = this;
-      context_.cluster().start_on(members[i].index(), requests_[i], now);
-    }
-    if (cancelled_) cancel_all(now);
-    one_less();
-  }
-  void cancel_all(Now now) {
-    for (cluster::Request& request : requests_) context_.cluster().cancel(request, now);
-  }
-  void on_done(socket::Request& request, const socket::Completion& completion) override {
-    if (&request == &scout_) return ask_all(completion.now);
-    const auto& asked = static_cast<const cluster::Request&>(request);
-    const auto position = static_cast<std::size_t>(&asked - requests_.data());
-    answers_.on_answer(position, asked, completion, started_);
-    one_less();
-  }
-  void one_less() {
-    if (--left_ == 0) end_.ended();
-  }
-
-  WorkEnd& end_;
-  runtime::Context& context_;
+  const protocol::Verb verb_;
   const std::string key_;
-  protocol::Operation operation_;
-  const Deadline started_;
-  Answers answers_;
-  cluster::Request scout_;
-  bool cancelled_ = false;
-  std::size_t left_ = 0;
-  std::vector<cluster::Request> requests_;
 };
 
 // Asks each node for its clock; if the endpoint has none, checks that the node answers.
-class Reports {
+class Reports : public OfMembers {
  public:
   using Out = std::vector<NodeReport>;
+  using OfMembers::OfMembers;
 
   void expect(const cluster::Member& member) {
     NodeReport& report = reports_.emplace_back();
     report.stats.node = member.identity();
     report.stats.weight = member.weight;
   }
-  void on_answer(std::size_t position, const socket::Request& request,
+  void on_answer(std::size_t position, const runtime::Context&, const socket::Request& request,
                  const socket::Completion& completion, Deadline started) {
     NodeReport& report = reports_[position];
     if (!completion.answered) {
@@ -122,15 +72,16 @@ class Reports {
 };
 
 // Asks each node for some text about itself.
-class Texts {
+class Texts : public OfMembers {
  public:
   using Out = std::vector<NodeText>;
+  using OfMembers::OfMembers;
 
   void expect(const cluster::Member& member) {
     texts_.push_back({member.identity(), Result<std::string>()});
   }
-  void on_answer(std::size_t position, const socket::Request&, const socket::Completion& completion,
-                 Deadline started) {
+  void on_answer(std::size_t position, const runtime::Context&, const socket::Request&,
+                 const socket::Completion& completion, Deadline started) {
     Result<std::string>& text = texts_[position].text;
     if (completion.answered) {
       text = std::string(completion.reply.value);
@@ -187,8 +138,8 @@ typename Way::Return texts_over(runtime::Context& context, protocol::Verb verb,
                                 std::string_view key, const NodesOptions& options, Way way) {
   const auto admitted = admit(context, Way::form, options.timeout, options.stop, std::nullopt);
   if (!admitted) return way.give(context, unsaid(context.config(), admitted.error()));
-  return way.template run<NodeRound<Texts>>(context, options.stop, AsItIs(), context, verb, key,
-                                            *admitted);
+  return way.template run<NodeRound<Texts>>(context, options.stop, AsItIs(), context, *admitted,
+                                            verb, key);
 }
 
 template <class Way>
@@ -197,8 +148,8 @@ typename Way::Return reports_over(runtime::Context& context, const NodesOptions&
   if (!admitted) return way.give(context, unasked(context.config(), admitted.error()));
   const bool clocks = runtime::supports(context.config(), Feature::clock);
   return way.template run<NodeRound<Reports>>(
-      context, options.stop, WithCounters(), context,
-      clocks ? protocol::Verb::clock : protocol::Verb::probe, std::string_view(), *admitted);
+      context, options.stop, WithCounters(), context, *admitted,
+      clocks ? protocol::Verb::clock : protocol::Verb::probe);
 }
 
 }  // namespace
