@@ -53,6 +53,7 @@
 #include <sheaf/async.h>
 #include <sheaf/call.h>
 #include <sheaf/client.h>
+#include <sheaf/export.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -78,9 +79,8 @@ using JsonGets = std::vector<KeyResult<JsonGetResult<T>>>;
 
 /// A key and a value to write, for example of a std::map or a std::vector of std::pair.
 template <class Pair>
-concept JsonItem =
-    std::tuple_size_v<std::remove_cvref_t<Pair>> == 2 &&
-    std::convertible_to<std::tuple_element_t<0, std::remove_cvref_t<Pair>>, std::string_view>;
+concept JsonItem = std::tuple_size_v<std::remove_cvref_t<Pair>>
+== 2 && std::convertible_to<std::tuple_element_t<0, std::remove_cvref_t<Pair>>, std::string_view>;
 /// Any range of them.
 template <class Range>
 concept JsonItems =
@@ -95,40 +95,9 @@ inline Failure failure(Outcome outcome, Reason reason, std::string text) {
 }
 
 /// The key in quotes, cut after 64 bytes, everything but printable ASCII as \xNN.
-inline std::string quoted(std::string_view key) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  constexpr std::size_t limit = 64;
-  std::string out = "\"";
-  for (const char c : key.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte <= 0x7E) {
-      out.push_back(c);
-    } else {
-      out.append({'\\', 'x', digits[byte >> 4U], digits[byte & 15U]});
-    }
-  }
-  return out.append(key.size() > limit ? "...\"" : "\"");
-}
-
-/// True if no bracket outside a string opens a level below json_max_depth.
-inline bool shallow(std::string_view text) noexcept {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > json_max_depth) return false;
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return true;
-}
+SHEAF_API std::string quoted(std::string_view key);
+/// True if no bracket outside a string opens a level below the deepest.
+SHEAF_API bool shallow(std::string_view text, std::size_t deepest) noexcept;
 
 /// The value of a key as a T. The texts name the key and never the value; texts of the JSON library
 /// are left out because they quote it.
@@ -138,7 +107,7 @@ Result<T> decode(std::string_view key, std::string_view text) {
     return failure(Outcome::invalid, Reason::other, "the value of " + quoted(key) + " " + what);
   };
   try {
-    if (!shallow(text)) {
+    if (!shallow(text, json_max_depth)) {
       return wrong("is JSON of more than " + std::to_string(json_max_depth) + " levels");
     }
     auto document = nlohmann::json::parse(text, nullptr, false);
@@ -223,33 +192,11 @@ Texts encode_all(const Items& items) {
 }
 
 /// Those that can be sent; views of `texts`.
-inline std::vector<SetItem> to_send(const Texts& texts) {
-  std::vector<SetItem> items;
-  items.reserve(texts.size());
-  for (const auto& [key, text] : texts) {
-    if (text) items.push_back({key, *text});
-  }
-  return items;
-}
-
+SHEAF_API std::vector<SetItem> to_send(const Texts& texts);
 /// The errors of those that cannot be sent; the others have no outcome yet.
-inline AsyncClient::Sets unsent(const Texts& texts) {
-  AsyncClient::Sets out;
-  out.reserve(texts.size());
-  for (const auto& [key, text] : texts) {
-    out.push_back({key, text ? Result<SetResult>() : Failure(text.error())});
-  }
-  return out;
-}
-
+SHEAF_API AsyncClient::Sets unsent(const Texts& texts);
 /// The outcomes of those that were sent, put to the errors of the others.
-inline AsyncClient::Sets merge(AsyncClient::Sets all, AsyncClient::Sets sent) {
-  auto next = sent.begin();
-  for (auto& entry : all) {
-    if (entry.result && next != sent.end()) entry.result = std::move((next++)->result);
-  }
-  return all;
-}
+SHEAF_API AsyncClient::Sets merge(AsyncClient::Sets all, AsyncClient::Sets sent);
 
 }  // namespace json_detail
 

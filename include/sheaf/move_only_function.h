@@ -47,8 +47,9 @@ struct Storage {
 
 /// True if an F lies in the storage itself. Moves must not throw.
 template <class F>
-inline constexpr bool fits = sizeof(F) <= sizeof(Storage) && alignof(F) <= alignof(Storage) &&
-                             std::is_nothrow_move_constructible_v<F>;
+inline constexpr bool fits =
+    sizeof(F) <= sizeof(Storage) &&
+    alignof(F) <= alignof(Storage) && std::is_nothrow_move_constructible_v<F>;
 
 /// The F that a storage holds.
 template <class F>
@@ -61,34 +62,26 @@ F& held(Storage& storage) noexcept {
   }
 }
 
-/// Moves an F from one storage into another, which holds nothing, and leaves the first without.
+/// Moves an F from one storage into another, which holds nothing, or destroys it: `to` is null.
+/// Leaves the first without.
 template <class F>
-void move_held(Storage& from, Storage& to) noexcept {
+void move_or_destroy(Storage& from, Storage* to) noexcept {
+  F& object = held<F>(from);
   if constexpr (fits<F>) {
-    F& moved = held<F>(from);
-    ::new (static_cast<void*>(to.bytes)) F(std::move(moved));
-    moved.~F();
+    if (to != nullptr) ::new (static_cast<void*>(to->bytes)) F(std::move(object));
+    object.~F();
+  } else if (to != nullptr) {
+    ::new (static_cast<void*>(to->bytes)) F*(&object);
   } else {
-    ::new (static_cast<void*>(to.bytes)) F*(&held<F>(from));
-  }
-}
-
-/// Destroys the F that a storage holds.
-template <class F>
-void destroy_held(Storage& storage) noexcept {
-  if constexpr (fits<F>) {
-    held<F>(storage).~F();
-  } else {
-    delete &held<F>(storage);
+    delete &object;
   }
 }
 
 /// What is done with an F whose type is not known any more.
 template <class R, class... Args>
 struct Operations {
-  R (*call)(Storage&, Args&&...);                     ///< Calls it.
-  void (*move)(Storage& from, Storage& to) noexcept;  ///< As move_held.
-  void (*destroy)(Storage&) noexcept;                 ///< As destroy_held.
+  R (*call)(Storage&, Args&&...);                                ///< Calls it.
+  void (*move_or_destroy)(Storage& from, Storage* to) noexcept;  ///< As the function of that name.
 };
 
 /// Calls the F that a storage holds.
@@ -103,8 +96,7 @@ R call_held(Storage& storage, Args&&... args) {
 
 /// Those of an F.
 template <class F, class R, class... Args>
-inline constexpr Operations<R, Args...> operations{&call_held<F, R, Args...>, &move_held<F>,
-                                                   &destroy_held<F>};
+inline constexpr Operations<R, Args...> operations{&call_held<F, R, Args...>, &move_or_destroy<F>};
 }  // namespace function_detail
 
 /// Holds whatever can be called with `Args` and returns an `R`: a lambda, a function pointer, a
@@ -126,9 +118,9 @@ class MoveOnlyFunction<R(Args...)> {
   /// MoveOnlyFunction of another signature count as nothing. May throw what
   /// the constructor of `function` throws, and std::bad_alloc.
   template <class F, class Held = std::decay_t<F>>
-    requires(!std::same_as<Held, MoveOnlyFunction> && std::is_invocable_r_v<R, Held&, Args...> &&
-             std::constructible_from<Held, F>)
-  MoveOnlyFunction(F&& function) {  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<Held, MoveOnlyFunction> && std::is_invocable_r_v<R, Held&, Args...> &&
+           std::constructible_from<Held, F>)
+      MoveOnlyFunction(F&& function) {  // NOLINT(google-explicit-constructor)
     if constexpr (function_detail::may_be_empty<Held>) {
       const Held& same = function;
       if (same == nullptr) return;
@@ -172,11 +164,11 @@ class MoveOnlyFunction<R(Args...)> {
   void take(MoveOnlyFunction& other) noexcept {
     if (other.operations_ == nullptr) return;
     operations_ = std::exchange(other.operations_, nullptr);
-    operations_->move(other.storage_, storage_);
+    operations_->move_or_destroy(other.storage_, &storage_);
   }
   void reset() noexcept {
     if (operations_ == nullptr) return;
-    std::exchange(operations_, nullptr)->destroy(storage_);
+    std::exchange(operations_, nullptr)->move_or_destroy(storage_, nullptr);
   }
 
   const function_detail::Operations<R, Args...>* operations_ = nullptr;
