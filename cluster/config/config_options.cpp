@@ -32,9 +32,7 @@ using Access = OptionAccess;
 template <auto Member>
 constexpr Access flag() {
   return {[](Config& config, const OptionValue& value) { config.*Member = value.number != 0; },
-          [](const Config& config) {
-            return OptionValue{config.*Member ? 1u : 0u, {}};
-          }};
+          [](const Config& config) { return OptionValue{config.*Member ? 1u : 0u, {}}; }};
 }
 template <auto Member>
 constexpr Access number() {
@@ -42,9 +40,7 @@ constexpr Access number() {
             using Field = std::remove_reference_t<decltype(config.*Member)>;
             config.*Member = static_cast<Field>(value.number);
           },
-          [](const Config& config) {
-            return OptionValue{config.*Member, {}};
-          }};
+          [](const Config& config) { return OptionValue{config.*Member, {}}; }};
 }
 template <auto Member>
 constexpr Access duration() {
@@ -59,9 +55,7 @@ template <auto Member>
 constexpr Access text() {
   return {
       [](Config& config, const OptionValue& value) { config.*Member = std::string(value.text); },
-      [](const Config& config) {
-        return OptionValue{0, config.*Member};
-      }};
+      [](const Config& config) { return OptionValue{0, config.*Member}; }};
 }
 // The enumerators are in the order of the choices.
 template <auto Member>
@@ -75,13 +69,12 @@ constexpr Access choice() {
           }};
 }
 // RingProfile::none is not among the choices, so the first choice has the value 1.
-constexpr Access ring{[](Config& config, const OptionValue& value) {
-                        config.locator = LocatorKind::ring;
-                        config.ring = static_cast<RingProfile>(1 + value.number);
-                      },
-                      [](const Config& config) {
-                        return OptionValue{static_cast<std::uint64_t>(config.ring), {}};
-                      }};
+constexpr Access ring{
+    [](Config& config, const OptionValue& value) {
+      config.locator = LocatorKind::ring;
+      config.ring = static_cast<RingProfile>(1 + value.number);
+    },
+    [](const Config& config) { return OptionValue{static_cast<std::uint64_t>(config.ring), {}}; }};
 // Without a time to live the longest is returned.
 constexpr Access default_ttl{
     [](Config& config, const OptionValue& value) {

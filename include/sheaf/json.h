@@ -79,8 +79,9 @@ using JsonGets = std::vector<KeyResult<JsonGetResult<T>>>;
 
 /// A key and a value to write, for example of a std::map or a std::vector of std::pair.
 template <class Pair>
-concept JsonItem = std::tuple_size_v<std::remove_cvref_t<Pair>>
-== 2 && std::convertible_to<std::tuple_element_t<0, std::remove_cvref_t<Pair>>, std::string_view>;
+concept JsonItem =
+    std::tuple_size_v<std::remove_cvref_t<Pair>> == 2 &&
+    std::convertible_to<std::tuple_element_t<0, std::remove_cvref_t<Pair>>, std::string_view>;
 /// Any range of them.
 template <class Range>
 concept JsonItems =

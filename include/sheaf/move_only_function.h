@@ -47,9 +47,8 @@ struct Storage {
 
 /// True if an F lies in the storage itself. Moves must not throw.
 template <class F>
-inline constexpr bool fits =
-    sizeof(F) <= sizeof(Storage) &&
-    alignof(F) <= alignof(Storage) && std::is_nothrow_move_constructible_v<F>;
+inline constexpr bool fits = sizeof(F) <= sizeof(Storage) && alignof(F) <= alignof(Storage) &&
+                             std::is_nothrow_move_constructible_v<F>;
 
 /// The F that a storage holds.
 template <class F>
@@ -118,9 +117,9 @@ class MoveOnlyFunction<R(Args...)> {
   /// MoveOnlyFunction of another signature count as nothing. May throw what
   /// the constructor of `function` throws, and std::bad_alloc.
   template <class F, class Held = std::decay_t<F>>
-  requires(!std::same_as<Held, MoveOnlyFunction> && std::is_invocable_r_v<R, Held&, Args...> &&
-           std::constructible_from<Held, F>)
-      MoveOnlyFunction(F&& function) {  // NOLINT(google-explicit-constructor)
+    requires(!std::same_as<Held, MoveOnlyFunction> && std::is_invocable_r_v<R, Held&, Args...> &&
+             std::constructible_from<Held, F>)
+  MoveOnlyFunction(F&& function) {  // NOLINT(google-explicit-constructor)
     if constexpr (function_detail::may_be_empty<Held>) {
       const Held& same = function;
       if (same == nullptr) return;

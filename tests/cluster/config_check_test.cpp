@@ -32,9 +32,7 @@ TEST(ConfigCheck, AcceptsWhatTheParserWouldMake) {
 
 TEST(ConfigCheck, ChecksEachServer) {
   EXPECT_EQ(verdict([](auto& c) { c.nodes.clear(); }), "there is no server");
-  EXPECT_EQ(verdict([](auto& c) {
-              c.nodes.resize(1'025, {"b", 1, 1});
-            }),
+  EXPECT_EQ(verdict([](auto& c) { c.nodes.resize(1'025, {"b", 1, 1}); }),
             "there are more than 1024 servers");
   EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = ""; }), "server 2: the host is empty");
   EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = "[::1]"; }),
@@ -71,9 +69,7 @@ TEST(ConfigCheck, ChecksEachOption) {
 
 TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
   EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }), "option name is for embedded:// only");
-  EXPECT_EQ(verdict([](auto& c) {
-              c.engine_options = {{"max_keys", "1"}};
-            }),
+  EXPECT_EQ(verdict([](auto& c) { c.engine_options = {{"max_keys", "1"}}; }),
             "options of engines are for embedded:// only");
   EXPECT_EQ(verdict([](auto& c) { c.batch_connections = 3; }),
             "option batch_connections is for memcached:// only");

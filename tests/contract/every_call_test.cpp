@@ -194,9 +194,8 @@ const std::vector<Operation> of_clients = {
      }},
     {"execute",
      [](Subject& s) {
-       return both(s, s.client, [&](auto& c) {
-         return c.execute({"STRLEN", s.key}, s.with<CommandOptions>());
-       });
+       return both(s, s.client,
+                   [&](auto& c) { return c.execute({"STRLEN", s.key}, s.with<CommandOptions>()); });
      }},
     {"execute_on_all",
      [](Subject& s) {
@@ -472,7 +471,9 @@ class Calls : public testing::Test {
 };
 
 TEST_F(Calls, DoNothingBeforeTheyAreConsumed) {
-  { const auto never = async.set("never", "v"); }
+  {
+    const auto never = async.set("never", "v");
+  }
   auto later = async.set("later", "v");
   EXPECT_FALSE(client.get("never").value());
   EXPECT_FALSE(client.get("later").value());
