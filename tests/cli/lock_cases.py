@@ -1,5 +1,6 @@
 """Tests of `sheaf lock` for every kind of endpoint, for a test case on servers to mix in."""
 
+import contextlib
 import json
 import os
 import signal
@@ -13,6 +14,12 @@ NOT_ACQUIRED, LOST = 75, 76
 PYTHON = sys.executable
 # Prints that it runs, and ends when its standard input does.
 WAITING = [PYTHON, "-c", "import sys; print('runs', flush=True); sys.stdin.read()"]
+
+
+def end_group(process):
+    """Ends the process and the program that it has started, which has the same streams."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 class LockCases:
@@ -37,9 +44,10 @@ class LockCases:
         process = subprocess.Popen(
             program_words("--servers", self.uri, "lock", self.name, *options, "--",
                           *(command or WAITING)),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
         self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
+        self.addCleanup(end_group, process)
         self.assertEqual(process.stdout.readline(), b"runs\n")
         return process
 
@@ -103,10 +111,12 @@ class LockCases:
 
     def test_signals_are_passed_on(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+            # A handler could run right before pause(), which then waits forever.
             script = ("import signal, sys\n"
-                      "signal.signal(%d, lambda *_: sys.exit(7))\n"
+                      "signal.pthread_sigmask(signal.SIG_BLOCK, [%d])\n"
                       "print('runs', flush=True)\n"
-                      "while True: signal.pause()" % number)
+                      "signal.sigwait([%d])\n"
+                      "sys.exit(7)" % (number, number))
             process = self.start(command=[PYTHON, "-c", script])
             process.send_signal(number)
             self.ended(process, 7)
