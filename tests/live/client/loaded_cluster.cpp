@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -201,7 +202,7 @@ void LoadedCluster::expect_served(const Change& change, std::size_t owner,
   const auto served = write_to_all(change.slots);
   // The time that this call takes on this machine in normal operation does not count.
   const auto usual = write_to_all(change.slots) - served;
-  const auto within = CallJudge::settling + judge.allowance() + usual;
+  const auto within = CallJudge::settling * slowness + judge.allowance() + usual;
   testing::Test::RecordProperty(change.name + "_served_after_ms", milliseconds(served - said));
   testing::Test::RecordProperty(change.name + "_allowed_ms", milliseconds(within));
   EXPECT_LE(milliseconds(served - said), milliseconds(within)) << change.name;
