@@ -96,6 +96,12 @@ void ClusterNodes::add(const Member& member, const std::string& named_by, Now no
   make(member, named_by);
 }
 
+bool ClusterNodes::is_configured(const Member& member) const {
+  return std::ranges::any_of(configured_, [&](const NodeConfig& node) {
+    return node.port == member.port && node.host == member.host;
+  });
+}
+
 void ClusterNodes::make(const Member& member, const std::string& named_by) {
   node::NodeOptions options = model_;
   options.identity = member.identity();
@@ -103,9 +109,7 @@ void ClusterNodes::make(const Member& member, const std::string& named_by) {
   options.index = member.index();
   options.weight = member.weight;
   options.role = role_of(member);
-  const bool configured =
-      std::ranges::find(configured_, member.identity(), &NodeConfig::identity) != configured_.end();
-  if (!configured) options.named_by = named_by;
+  if (!named_by.empty() && !is_configured(member)) options.named_by = named_by;
   auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);

@@ -83,6 +83,7 @@ class ClusterNodes {
 
   void add(const Member& member, const std::string& named_by, Now now);
   void remove(const Member& member, Now now);
+  bool is_configured(const Member& member) const;
   void make(const Member& member, const std::string& named_by);
   node::ClientNode& node_of(const Leaver& leaver) const noexcept {
     return leaver.replaced != nullptr ? *leaver.replaced : *nodes_[leaver.entry->index];
@@ -92,8 +93,8 @@ class ClusterNodes {
   void destroy(Leaver leaver);
   void record(std::string_view node, std::string_view text) const;
 
-  const node::NodeOptions model_;  // for every node, apart from its own values
-  const std::vector<NodeConfig> configured_;
+  const node::NodeOptions model_;             // for every node, apart from its own values
+  const std::vector<NodeConfig> configured_;  // no server has named these
   const node::NodeParts parts_;
   node::NodeOwner& owner_;
   const ClusterControls controls_;
