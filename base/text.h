@@ -55,6 +55,15 @@ std::optional<std::string> base64_decode(std::string_view text);
 // A moment since 1970 as RFC 3339, UTC: "2026-01-31T09:05:00.007Z".
 std::string format_utc(std::chrono::milliseconds wall);
 
+// Removes the part of `text` before `separator`, and the separator, from its front and returns the
+// part; all of `text` if there is no separator.
+constexpr std::string_view take_until(std::string_view& text, char separator) noexcept {
+  const std::size_t at = text.find(separator);
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(at == text.npos ? text.size() : at + 1);
+  return part;
+}
+
 // Lower-cases an ASCII letter; returns any other byte unchanged.
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::size_t most_pairs = 16'384;  // as many as slots
 
-std::string_view take_until(std::string_view& text, char separator) noexcept {
-  const std::size_t size = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return part;
-}
-
 // HOST[:PORT] or [IPV6][:PORT]
 std::optional<NodeConfig> read(std::string_view text) {
   const bool bracketed = text.starts_with('[');

@@ -10,15 +10,6 @@
 namespace sheaf::cluster {
 namespace {
 
-// Removes the part of `text` before `separator`, and the separator, from its front and returns the
-// part; all of `text` if there is no separator.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::size_t at = text.find(separator);
-  const std::string_view part = text.substr(0, at);
-  text.remove_prefix(at == text.npos ? text.size() : at + 1);
-  return part;
-}
-
 // A string with this capacity is not stored inside its object, so moving it leaves no copy.
 constexpr std::size_t secret_room = 32;
 

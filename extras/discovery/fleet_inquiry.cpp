@@ -18,12 +18,6 @@ constexpr std::string_view tail = "\r\nEND\r\n";
 // The limit of a head, and of an error, which is repeated only in part.
 constexpr std::size_t max_line = 1'024;
 
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
-
 std::string_view without_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;

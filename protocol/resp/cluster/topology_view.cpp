@@ -41,13 +41,6 @@ std::optional<Number> to_number(std::optional<std::int64_t> number,
 // True for the texts that mean "no host", that is, the host that answered.
 bool is_no_host(std::string_view host) noexcept { return host.empty() || host == "?"; }
 
-std::string_view take_until(std::string_view& text, char separator) noexcept {
-  const std::size_t size = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return part;
-}
-
 class Builder {
  public:
   explicit Builder(const AnsweringNode& from) noexcept : from_(from) {}
