@@ -244,8 +244,8 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   if (to.kind == protocol::Redirect::Kind::later) return server;
   const node::NodeOptions& from = parts_.nodes[node].options();
   server.port = to.port;
-  if (!to.host_unknown && !to.host.empty()) return server_called(to);
   if (!to.host_unknown) {
+    if (!to.host.empty()) return server_called(to);
     server.host = from.endpoint.host;
     return server;
   }

@@ -44,6 +44,7 @@ struct SlotMove {
 // replicas.
 using Primaries = std::span<const std::uint32_t>;
 
+// Servers, and how they are known.
 struct NamedServers {
   std::span<const NodeConfig> servers;
   Primaries primaries{};
