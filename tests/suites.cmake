@@ -21,7 +21,7 @@
 set(SHEAF_SUITES
 # what                                tests          runs in         shards, seconds, with
   "pure                                *              quick,asan      4 10"
-  "system                              *              quick,asan,tsan 1 10"
+  "system                              *              quick,asan,tsan 1 40"
   "client                              *              quick,asan      1 10"
   "toy                                 *              quick,asan,tsan 1 3"
   "sim                                 *              quick,asan      4 60"
@@ -99,7 +99,7 @@ TlsCluster.*                                                            all,asan
   "dependencies                        -              quick           1 2"
   "fresh_machines                      -              quick           1 10"
   "servers..*                          -              quick           1 1"
-  "structure.tree                      -              quick           1 15"
+  "structure.tree                      -              quick           1 25"
   "structure.*_can_fail                -              quick           1 10"
   "structure.clang_format              -              quick           1 20"
   "structure.headers_compile_alone     -              all             1 100"

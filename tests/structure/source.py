@@ -1,5 +1,6 @@
 """Reads the tree, and C++ as far as the rules need it: includes, declarations, functions."""
 
+import functools
 import glob
 import os
 import re
@@ -241,5 +242,6 @@ class Scanner:
                                       self.stack))
 
 
+@functools.cache  # several rules ask for the declarations of each file
 def declarations(code):
     return Scanner(code).run()

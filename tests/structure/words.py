@@ -1,5 +1,6 @@
 """Rules about pages and words. Each takes the files and yields "path:line: what is wrong" lines."""
 
+import functools
 import posixpath
 import re
 
@@ -116,15 +117,19 @@ def has_words(words, wanted):
 def retired_words(files, retired=None):
     """Retired words do not return in the identifiers and file names of the product."""
     wanted = [word.split() for word in (RETIRED_WORDS if retired is None else retired)]
+
+    @functools.cache  # most names occur many times
+    def retired_in(name):
+        words = words_of(name)
+        return [" ".join(each) for each in wanted if has_words(words, each)]
+
     for file in (f for f in files if f.is_cpp and f.path.startswith(PRODUCT)):
         names = [(1, file.path)]
         for number, text in enumerate(file.code.split("\n"), 1):
             names += [(number, name) for name in re.findall(r"[A-Za-z_]\w*", text)]
         for number, name in names:
-            for words in wanted:
-                if has_words(words_of(name), words):
-                    yield "%s:%d: %s: the word \"%s\" is retired" % (
-                        file.path, number, name, " ".join(words))
+            for word in retired_in(name):
+                yield "%s:%d: %s: the word \"%s\" is retired" % (file.path, number, name, word)
 
 
 def constants(files):
