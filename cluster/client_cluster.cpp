@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "node/node_records.h"
+#include "socket/own_pause.h"
 
 namespace sheaf::cluster {
 namespace {
 
-// If our own process was paused longer than this, a time-out says nothing about the node.
-constexpr std::chrono::milliseconds own_pause{50};
 // How often nodes that have left are checked.
 constexpr std::chrono::milliseconds tidy_interval{20};
 
@@ -237,7 +236,7 @@ void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
 }
 
 void ClientCluster::on_timer(Now now) {
-  const bool late = loop_.lateness() > own_pause;
+  const bool late = socket::was_paused(loop_);
   while (Request* const request = deadlines_.pop_due(now.mono)) {
     if (redirects_ != nullptr && redirects_->holds(*request)) {
       redirects_->expire(*request, now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checks.h"
+#include "socket/own_pause.h"
 
 namespace sheaf::node {
 
@@ -12,9 +13,6 @@ using socket::ClientSocket;
 using socket::Completion;
 
 namespace {
-
-// If our own process was paused longer than this, silence says nothing about the server.
-constexpr std::chrono::milliseconds own_pause{50};
 
 BackoffOptions backoff_options(const WatchLineOptions& options) {
   BackoffOptions backoff;
@@ -200,7 +198,7 @@ void WatchLine::beat(Now now) {
     }
     return;
   }
-  if (loop_.lateness() > own_pause) {
+  if (socket::was_paused(loop_)) {
     excused_ = now.mono;
     return;
   }

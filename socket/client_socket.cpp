@@ -6,6 +6,7 @@
 
 #include "base/checks.h"
 #include "base/text.h"
+#include "socket/own_pause.h"
 
 namespace sheaf::socket {
 namespace {
@@ -146,7 +147,11 @@ void ClientSocket::on_dial_failed(DialFailure why, Now now) {
 
 void ClientSocket::on_timer(Now now) {
   if (state_ == State::closed) return;
-  if (state_ != State::ready && now.mono >= ready_deadline_) {
+  const bool overdue = state_ != State::ready && now.mono >= ready_deadline_;
+  if (overdue && state_ == State::handshaking && was_paused(loop_)) {
+    // The server gets back the time in which our process did not continue the handshake.
+    ready_deadline_ = now.mono + loop_.lateness();
+  } else if (overdue) {
     abort(Reason::connect_failed,
           stream_ == nullptr ? "connect timed out" : "connected, but no answer to the log-in", now);
     return;

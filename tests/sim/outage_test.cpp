@@ -210,6 +210,20 @@ TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {
   EXPECT_EQ(client.cluster().node(0).stats().downs, 0u);
 }
 
+// Our process stops while it connects. What has arrived meanwhile is read, and then the rest of the
+// log-in needs its time, although that is over.
+TEST(Outage, OurOwnPauseDuringALogInIsNotHeldAgainstTheNode) {
+  Stack stack(8, 1);
+  stack.broker(0).faults.delay = 5ms;
+  StackClient& client = stack.add_client();
+  const Op& op = client.get(stack.key_on(0), 10s);
+  stack.world.run_for(7ms);
+  client.loop().pause(3s);
+  stack.world.run_for(4s);
+  EXPECT_TRUE(op.answered) << op.text;
+  EXPECT_EQ(client.cluster().node(0).stats().downs, 0u);
+}
+
 // The number of connections and writes that clients send in half a minute to two stopped or crashed
 // brokers.
 std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
