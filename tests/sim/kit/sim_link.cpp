@@ -101,7 +101,7 @@ std::size_t SimLink::write(std::span<const Bytes> parts) {
 void SimLink::to_server(std::string bytes) {
   up_.on_the_way += bytes.size();
   world_.at(arrival(up_), [self = shared_from_this(), bytes = std::move(bytes)](Now) {
-    if (self->dark_ || self->server_over_) return;
+    if (self->dark_ || self->server_over_ || self->client_left_) return;
     self->world_.note(bytes.size());
     self->up_.on_the_way -= bytes.size();
     self->up_.arrived.append(bytes);

@@ -229,6 +229,20 @@ TEST_F(SimNetworkTest, AResetOfTheNetworkIsHeardAtBothEnds) {
   EXPECT_TRUE(server.alive());
 }
 
+TEST_F(SimNetworkTest, AStoppedServerGetsNothingOfAConnectionThatTheNetworkHasReset) {
+  Caller caller;
+  connect(caller);
+  server.stop();
+  EXPECT_EQ(caller.write("read too late, "), 15u);
+  world.run_for(1ms);
+  EXPECT_EQ(caller.write("still on its way"), 16u);
+  server.reset_all();
+  world.run_for(1ms);
+  server.go_on();
+  ASSERT_TRUE(run([&] { return log.ended == 1; }));
+  EXPECT_EQ(log.received, "");
+}
+
 TEST_F(SimNetworkTest, RandomResetsStrikeDuringWrites) {
   server.faults.reset = 0.1;
   int resets = 0;
