@@ -142,11 +142,14 @@ TEST_P(ListRestart, AStoreThatLostItsMemoryHasNoTornListAndNoOldItemsForEverySee
   ListRules rules;
   rules.ids = GetParam();
   Seen seen;
-  const std::uint64_t seeds = seeds_to_run(60);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) RestartRun(seed, rules, seen).run();
-  EXPECT_EQ(seen.torn, 0u) << seen.what;
-  EXPECT_EQ(seen.mixed, 0u) << seen.what;
-  EXPECT_GT(seen.good, seeds * 50) << "of 120 reads each";
+  const Seeds seeds = seeds_of(60);
+  for (const std::uint64_t seed : seeds) {
+    RestartRun(seed, rules, seen).run();
+    EXPECT_EQ(seen.torn, 0u) << seen.what;
+    EXPECT_EQ(seen.mixed, 0u) << seen.what;
+  }
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(seen.good, seeds.count() * 50) << "of 120 reads each";
 }
 
 // The store loses its memory in the middle of a long read. Before the reader notices, the store has

@@ -1,8 +1,5 @@
 // The locker in the simulated network: workers count under a lock while they are stopped at the
 // worst moments, messages come late, twice or never, brokers restart and clocks step.
-//
-// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Locks.*'. More of them:
-// SHEAF_SIM_SEEDS=100000.
 
 #include <gtest/gtest.h>
 
@@ -235,20 +232,13 @@ class LockRun {
   unsigned both_believe_ = 0;
 };
 
-std::uint64_t first_seed() {
-  return std::max<std::uint64_t>(1, number_from_environment("SHEAF_SIM_SEED", 1));
-}
-std::uint64_t last_seed(std::uint64_t usual) {
-  if (std::getenv("SHEAF_SIM_SEED") != nullptr) return first_seed();
-  return seeds_to_run(usual);
-}
-
 TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
   unsigned rounds = 0;
   unsigned losses = 0;
-  for (std::uint64_t seed = first_seed(); seed <= last_seed(200); ++seed) {
+  const Seeds seeds = seeds_of(200);
+  for (const std::uint64_t seed : seeds) {
     LockRun run(seed, {});
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + run.describe());
+    SCOPED_TRACE(run.describe());
     run.run();
     EXPECT_EQ(run.pairs_of_believers(), 0u);
     run.expect_recovery();
@@ -257,11 +247,10 @@ TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
     EXPECT_FALSE(run.lost());
     rounds += run.rounds();
     losses += run.losses();
-    if (HasFailure()) FAIL() << "replay with SHEAF_SIM_SEED=" << seed;
   }
-  if (std::getenv("SHEAF_SIM_SEED") != nullptr) return;
-  EXPECT_GT(rounds, last_seed(200) * 5);
-  EXPECT_GT(losses, last_seed(200) / 2);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(rounds, seeds.count() * 5);
+  EXPECT_GT(losses, seeds.count() / 2);
 }
 
 WorkerOptions careless() {
@@ -272,11 +261,11 @@ WorkerOptions careless() {
 
 // The token alone protects a program that never asks if it still holds the lock.
 TEST(Locks, WhoeverNeverLooksWhetherTheLockIsHeldLosesNothingEither) {
-  for (std::uint64_t seed = first_seed(); seed <= last_seed(200); ++seed) {
+  for (const std::uint64_t seed : seeds_of(200)) {
     LockRun run(seed, careless());
     run.run();
     run.finish();
-    ASSERT_FALSE(run.lost()) << "replay with SHEAF_SIM_SEED=" << seed << ": " << run.describe();
+    ASSERT_FALSE(run.lost()) << run.describe();
   }
 }
 

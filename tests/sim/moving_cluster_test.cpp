@@ -2,9 +2,6 @@
 // all at once, the cluster is down for a while, and its number of nodes doubles. The clients are
 // complete, each with its own map of the cluster; the servers are models. A client has up to four
 // operations on a key in flight, and SlotLoad checks their order.
-//
-// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='MovingCluster.*ForEverySeed'. More
-// of them: SHEAF_SIM_SEEDS=100000.
 
 #include <gtest/gtest.h>
 
@@ -44,11 +41,7 @@ TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMovingAtOnce) {
 // A small load, for many seeds. The pauses of redirects differ, and so do those of a cluster that
 // is down.
 TEST(MovingCluster, NothingIsOutOfOrderWhileSlotsMoveForEverySeed) {
-  const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
-  const std::uint64_t first = one != 0 ? one : 1;
-  const std::uint64_t last = one != 0 ? one : seeds_to_run(10);
-  for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
-    SCOPED_TRACE("replay with SHEAF_SIM_SEED=" + std::to_string(seed));
+  for (const std::uint64_t seed : seeds_of(10)) {
     SlotLoad load(seed, 4, 2, {.gossip = gossip});
     load.run(200us);
     load.world.run_for(100ms);

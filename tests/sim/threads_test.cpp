@@ -1,8 +1,5 @@
 // Calls, batches and asynchronous calls of several threads on one real client, in an order that the
 // seed chooses. See thread_world.h for what a run finds.
-//
-// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Threads.*'. More of them:
-// SHEAF_SIM_SEEDS=100000.
 
 #include <gtest/gtest.h>
 
@@ -13,38 +10,38 @@ namespace sheaf::sim {
 namespace {
 
 TEST(Threads, NoCallHangsAndNothingIsLostOrMixedUpForEverySeed) {
-  const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
-  const RoomCounts sum = run_seeds<ThreadWorld>(3000);
-  if (one != 0) return;
-  const std::uint64_t count = seeds_to_run(3000);
-  EXPECT_GT(sum.calls, 30 * count);
-  EXPECT_GT(sum.special, 18 * count);
-  EXPECT_GT(sum.failures, count);
+  const Seeds seeds = seeds_of(3000);
+  const RoomCounts sum = run_seeds<ThreadWorld>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.calls, 30 * seeds.count());
+  EXPECT_GT(sum.special, 18 * seeds.count());
+  EXPECT_GT(sum.failures, seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(Threads, ServersThatComeAndGoFailNoCallForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(800, {.servers_change = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(800));
+  const Seeds seeds = seeds_of(800);
+  const RoomCounts sum = run_seeds<ThreadWorld>(seeds, {.servers_change = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.changes, 2 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(Threads, ADriverInThePlaceOfThreadsLosesNothingForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(1800, {.driven = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  const std::uint64_t count = seeds_to_run(1800);
-  EXPECT_GT(sum.calls, 30 * count);
-  EXPECT_GT(sum.special, 18 * count);
+  const Seeds seeds = seeds_of(1800);
+  const RoomCounts sum = run_seeds<ThreadWorld>(seeds, {.driven = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.calls, 30 * seeds.count());
+  EXPECT_GT(sum.special, 18 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(Threads, SeveralThreadsThatTurnADriverLoseNothingAndAllEndForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(600, {.driven = true, .turning = 3});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  const std::uint64_t count = seeds_to_run(600);
-  EXPECT_GT(sum.calls, 30 * count);
-  EXPECT_GT(sum.special, 18 * count);
+  const Seeds seeds = seeds_of(600);
+  const RoomCounts sum = run_seeds<ThreadWorld>(seeds, {.driven = true, .turning = 3});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.calls, 30 * seeds.count());
+  EXPECT_GT(sum.special, 18 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 

@@ -320,15 +320,17 @@ class CloseRoom final : public ThreadRoom {
 };
 
 TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(12000);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(12000));
+  const Seeds seeds = seeds_of(12000);
+  const RoomCounts sum = run_seeds<CloseRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 5 * seeds.count());
 }
 
 TEST(CloseRoom, EveryCallEndsOnceWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(1500, {.driven = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(1500));
+  const Seeds seeds = seeds_of(1500);
+  const RoomCounts sum = run_seeds<CloseRoom>(seeds, {.driven = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 5 * seeds.count());
 }
 TEST(CloseRoom, ASeedReplaysExactly) { expect_replays<CloseRoom>(20); }
 

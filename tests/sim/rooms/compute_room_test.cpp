@@ -315,17 +315,19 @@ class ComputeRoom final : public ThreadRoom {
 };
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(3000);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(3000));
+  const Seeds seeds = seeds_of(3000);
+  const RoomCounts sum = run_seeds<ComputeRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, seeds.count());
   EXPECT_GT(sum.calls, 2 * sum.special);
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(1500, {.driven = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(1500));
+  const Seeds seeds = seeds_of(1500);
+  const RoomCounts sum = run_seeds<ComputeRoom>(seeds, {.driven = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 

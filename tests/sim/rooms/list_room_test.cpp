@@ -187,17 +187,19 @@ class ListRoom final : public ThreadRoom {
 };
 
 TEST(ListRoom, NothingIsLostAndNothingIsThereTwiceForEverySeed) {
-  const RoomCounts sum = run_seeds<ListRoom>(1800);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(1800));
+  const Seeds seeds = seeds_of(1800);
+  const RoomCounts sum = run_seeds<ListRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 5 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(ListRoom, NothingIsLostWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<ListRoom>(600, {.servers_change = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(600));
-  EXPECT_GT(sum.special, 5 * seeds_to_run(600));
+  const Seeds seeds = seeds_of(600);
+  const RoomCounts sum = run_seeds<ListRoom>(seeds, {.servers_change = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.changes, 2 * seeds.count());
+  EXPECT_GT(sum.special, 5 * seeds.count());
 }
 
 TEST(ListRoom, ASeedReplaysExactly) { expect_replays<ListRoom>(20); }

@@ -217,21 +217,23 @@ class LockRoom final : public ThreadRoom {
 };
 
 TEST(LockRoom, TwoNeverHoldALockAndEveryWaitEndsForEverySeed) {
-  const RoomCounts sum = run_seeds<LockRoom>(1500);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 2 * seeds_to_run(1500));
+  const Seeds seeds = seeds_of(1500);
+  const RoomCounts sum = run_seeds<LockRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 2 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(LockRoom, TwoNeverHoldALockWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<LockRoom>(450, {.servers_change = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(450));
-  EXPECT_GT(sum.special, seeds_to_run(450));
+  const Seeds seeds = seeds_of(450);
+  const RoomCounts sum = run_seeds<LockRoom>(seeds, {.servers_change = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.changes, 2 * seeds.count());
+  EXPECT_GT(sum.special, seeds.count());
 }
 
 TEST(LockRoom, TwoNeverHoldALockWithADriverForEverySeed) {
-  run_seeds<LockRoom>(600, {.driven = true});
+  run_seeds<LockRoom>(seeds_of(600), {.driven = true});
 }
 
 TEST(LockRoom, ASeedReplaysExactly) { expect_replays<LockRoom>(20); }

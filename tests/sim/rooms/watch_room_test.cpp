@@ -297,17 +297,19 @@ class WatchRoom final : public ThreadRoom {
 };
 
 TEST(WatchRoom, EventsComeInOrderAndNoneAfterTheEndForEverySeed) {
-  const RoomCounts sum = run_seeds<WatchRoom>(1500);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 10 * seeds_to_run(1500));
+  const Seeds seeds = seeds_of(1500);
+  const RoomCounts sum = run_seeds<WatchRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 10 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(WatchRoom, EventsAreInOrderWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<WatchRoom>(600, {.servers_change = true});
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(600));
-  EXPECT_GT(sum.special, 10 * seeds_to_run(600));
+  const Seeds seeds = seeds_of(600);
+  const RoomCounts sum = run_seeds<WatchRoom>(seeds, {.servers_change = true});
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.changes, 2 * seeds.count());
+  EXPECT_GT(sum.special, 10 * seeds.count());
 }
 
 TEST(WatchRoom, ASeedReplaysExactly) { expect_replays<WatchRoom>(20); }
