@@ -28,7 +28,7 @@ test::resp_model::ClusterOptions with_password(test::resp_model::ClusterOptions 
 }
 
 // A key for each slot.
-std::vector<std::string> keys_by_slot() {
+std::vector<std::string> find_keys() {
   std::vector<std::string> keys(slot_count);
   std::size_t missing = slot_count;
   for (unsigned i = 0; missing > 0; ++i) {
@@ -39,6 +39,10 @@ std::vector<std::string> keys_by_slot() {
     --missing;
   }
   return keys;
+}
+const std::vector<std::string>& keys_by_slot() {
+  static const auto* const keys = new std::vector<std::string>(find_keys());
+  return *keys;
 }
 
 }  // namespace
@@ -218,7 +222,7 @@ SlotLoad::SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
   config.keep_alive = 3'600s;
   config.reads = reads.from;
   config.replica_misses = reads.misses;
-  const std::vector<std::string> all = keys_by_slot();
+  const std::vector<std::string>& all = keys_by_slot();
   for (unsigned number = 0; number < clients; ++number) {
     config.user = name_of(number);
     std::vector<std::string> keys;

@@ -77,7 +77,7 @@ class RespService final : public SimService {
   }
   void tick(Now now) override {
     ticked_ = now.mono;
-    for (RespPeer* const peer : RespPeer::Peers(*peers_)) {
+    for (RespPeer* const peer : *peers_) {
       if (peer->tracks()) peer->push(now);
     }
   }

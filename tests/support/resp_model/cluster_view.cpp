@@ -11,19 +11,22 @@ using protocol::resp::slot_count;
 ClusterView::ClusterView(NodeNumber self, NodeEntry entry)
     : self_(self), entries_(self + 1), owners_(slot_count, nobody) {
   entries_[self] = std::move(entry);
-  for (std::size_t slot = 0; slot < slot_count; ++slot) assign(static_cast<Slot>(slot), nobody);
+  owned_.resize(1);
+  for (std::size_t slot = 0; slot < slot_count; ++slot) owned_[0].add(static_cast<Slot>(slot));
 }
 
 const SlotSet& ClusterView::owned_by(NodeNumber node) const {
   static const SlotSet none;
-  const auto found = owned_.find(node);
-  return found != owned_.end() ? found->second : none;
+  const NodeNumber place = node + 1;
+  return place < owned_.size() ? owned_[place] : none;
 }
 
 void ClusterView::assign(Slot slot, NodeNumber owner) {
-  owned_[owners_[slot]].remove(slot);
+  const NodeNumber place = owner + 1;
+  if (place >= owned_.size()) owned_.resize(place + 1);
+  owned_[owners_[slot] + 1].remove(slot);
   owners_[slot] = owner;
-  owned_[owner].add(slot);
+  owned_[place].add(slot);
 }
 
 void ClusterView::assign_all(NodeNumber from, NodeNumber to) {

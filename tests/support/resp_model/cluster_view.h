@@ -101,8 +101,8 @@ class ClusterView {
 
   NodeNumber self_;
   std::vector<std::optional<NodeEntry>> entries_;
-  std::vector<NodeNumber> owners_;       // by slot
-  std::map<NodeNumber, SlotSet> owned_;  // the same, by owner; `nobody` counts as one
+  std::vector<NodeNumber> owners_;  // by slot
+  std::vector<SlotSet> owned_;      // the same, by owner + 1; `nobody` + 1 is 0
   std::map<Slot, NodeNumber> migrating_;
   std::map<Slot, NodeNumber> importing_;
 };

@@ -8,32 +8,35 @@
 
 namespace sheaf::test::resp_model {
 
-Keyspace::Place Keyspace::place_of(std::string_view key) {
-  return {protocol::resp::hash_slot(key), std::string(key)};
+Keyspace::Spot Keyspace::spot_of(std::string_view key) {
+  return {protocol::resp::hash_slot(key), key};
 }
 
 const Item* Keyspace::find(std::string_view key, Deadline now) const {
-  const auto found = items_.find(place_of(key));
+  const auto found = items_.find(spot_of(key));
   return found == items_.end() || found->second.ends <= now ? nullptr : &found->second;
 }
 Item* Keyspace::find(std::string_view key, Deadline now) {
+  ++changes_;
   return const_cast<Item*>(std::as_const(*this).find(key, now));
 }
 
 bool Keyspace::is_dead(std::string_view key, Deadline now) const {
-  const auto found = items_.find(place_of(key));
+  const auto found = items_.find(spot_of(key));
   return found != items_.end() && found->second.ends <= now;
 }
 
 Item& Keyspace::put(std::string_view key, std::string_view value, Deadline ends) {
-  Item& item = items_[place_of(key)];
+  ++changes_;
+  Item& item = items_[Place(spot_of(key))];
   item.value = value;
   item.ends = ends;
   return item;
 }
 
 bool Keyspace::erase(std::string_view key, Deadline now) {
-  const auto found = items_.find(place_of(key));
+  ++changes_;
+  const auto found = items_.find(spot_of(key));
   if (found == items_.end()) return false;
   const bool lived = found->second.ends > now;
   items_.erase(found);
@@ -42,7 +45,7 @@ bool Keyspace::erase(std::string_view key, Deadline now) {
 
 std::vector<std::string> Keyspace::keys_of(Slot slot, Deadline now) const {
   std::vector<std::string> keys;
-  for (auto item = items_.lower_bound({slot, {}}); item != items_.end(); ++item) {
+  for (auto item = items_.lower_bound(Spot(slot, {})); item != items_.end(); ++item) {
     if (item->first.first != slot) break;
     if (item->second.ends > now) keys.push_back(item->first.second);
   }
@@ -55,14 +58,19 @@ std::size_t Keyspace::size(Deadline now) const {
 }
 
 bool Keyspace::move_to(Keyspace& target, std::string_view key) {
-  auto item = items_.extract(place_of(key));
-  if (item.empty()) return false;
+  ++changes_;
+  ++target.changes_;
+  const auto found = items_.find(spot_of(key));
+  if (found == items_.end()) return false;
+  auto item = items_.extract(found);
   target.items_.insert_or_assign(std::move(item.key()), std::move(item.mapped()));
   return true;
 }
 
 void Keyspace::move_slot_to(Keyspace& target, Slot slot) {
-  auto item = items_.lower_bound({slot, {}});
+  ++changes_;
+  ++target.changes_;
+  auto item = items_.lower_bound(Spot(slot, {}));
   while (item != items_.end() && item->first.first == slot) {
     auto next = std::next(item);
     target.items_.insert_or_assign(item->first, std::move(item->second));

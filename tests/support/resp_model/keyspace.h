@@ -41,6 +41,8 @@ class Keyspace {
   // The living keys of a slot, in order.
   std::vector<std::string> keys_of(Slot slot, Deadline now) const;
   std::size_t size(Deadline now) const;
+  // Grows with each access that may change a key. While it is the same, so are values and ends.
+  std::uint64_t changes() const { return changes_; }
   // Moves a key, even a dead one; false if there is no such key.
   bool move_to(Keyspace& target, std::string_view key);
   // Moves all keys of a slot.
@@ -48,8 +50,15 @@ class Keyspace {
 
  private:
   using Place = std::pair<Slot, std::string>;
-  static Place place_of(std::string_view key);
-  std::map<Place, Item> items_;
+  using Spot = std::pair<Slot, std::string_view>;
+  struct Before {
+    using is_transparent = void;
+    bool operator()(Spot a, Spot b) const { return a < b; }
+  };
+  static Spot spot_of(std::string_view key);
+
+  std::map<Place, Item, Before> items_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace sheaf::test::resp_model

@@ -2,6 +2,7 @@
 
 #include "tests/support/resp_model/model_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "protocol/resp/wire/reply_tree.h"
@@ -39,9 +40,18 @@ std::string ModelConnection::receive(std::string_view bytes, Deadline now) {
 
 std::string ModelConnection::pushes(Deadline now) {
   if (closed() || node().stopped) return {};
+  const Keyspace& keys = *node().keys;
+  if (keys_ == &keys && changes_ == keys.changes() && now < first_end_) {
+    return std::exchange(out_, {});
+  }
+  keys_ = &keys;
+  changes_ = keys.changes();
+  first_end_ = never;
   for (auto at = tracked_.begin(); at != tracked_.end();) {
     const auto& [key, before] = *at;
-    if (held(key, now) == before) {
+    const Item* const item = keys.find(key, now);
+    if (item == nullptr ? !before : before == item->value) {
+      if (item != nullptr) first_end_ = std::min(first_end_, item->ends);
       ++at;
       continue;
     }
@@ -109,6 +119,7 @@ void ModelConnection::run_on_keys(const CommandSpec& spec, const Words& words, D
   cluster_.log().add({now, node_, number_, client_, words, spec.write, bytes});
   if (tracks_ && !spec.write) {
     for (const std::string& key : keys_of(spec, words)) tracked_[key] = held(key, now);
+    keys_ = nullptr;
   }
   NodeFaults& faults = node().faults;
   if (faults.garbage_replies == 0) {

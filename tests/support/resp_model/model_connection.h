@@ -98,6 +98,11 @@ class ModelConnection {
   std::map<std::string, std::optional<std::string>> tracked_;  // what each key held
   std::map<std::string, std::optional<std::string>> watched_;  // the same
   std::optional<std::vector<Words>> queued_;                   // since MULTI
+  // The tracked keys still hold that if these are the node's keys, with so many changes, and no
+  // tracked key has ended since.
+  const Keyspace* keys_ = nullptr;
+  std::uint64_t changes_ = 0;
+  Deadline first_end_ = never;
 };
 
 }  // namespace sheaf::test::resp_model
