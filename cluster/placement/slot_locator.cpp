@@ -24,7 +24,8 @@ SlotLocator::SlotLocator(std::span<const NodeConfig> nodes, std::uint32_t slots)
   }
   std::ranges::sort(candidates_, {},
                     [](const Candidate& c) { return std::tie(c.weight, c.identity); });
-  workers_.resize(slots);
+  workers_.resize(slots, 1);
+  if (candidates_.size() == 1) return;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     workers_[slot] = static_cast<std::uint16_t>(winner(slot) + 1);
   }
@@ -36,7 +37,7 @@ bool SlotLocator::wins(const Draw& a, const Draw& b) noexcept {
 }
 
 // Among nodes of equal weight the greatest draw wins, because race() never grows with the draw. So
-// only the best node of each weight needs a logarithm.
+// only the best node of each weight needs a logarithm, and none does if there is one weight.
 std::uint32_t SlotLocator::winner(std::uint32_t slot) const noexcept {
   Draw best{};
   for (std::size_t i = 0; i < candidates_.size();) {
@@ -46,6 +47,7 @@ std::uint32_t SlotLocator::winner(std::uint32_t slot) const noexcept {
       const std::uint64_t draw = slot_draw(candidates_[i].hash, slot);
       if (draw > own.value) own = {draw, 0, &candidates_[i]};
     }
+    if (best.candidate == nullptr && i == candidates_.size()) return own.candidate->node;
     own.race = race(own.value);
     if (best.candidate == nullptr || wins(own, best)) best = own;
   }
