@@ -21,6 +21,7 @@ Result<std::unique_ptr<socket::Dialer>> make_tls_dialer(const ClusterConfig& con
   auto files = socket::tls::TlsFiles::open({.ca_file = config.tls_ca,
                                             .certificate_file = config.tls_cert,
                                             .key_file = config.tls_key,
+                                            .key_password_file = config.tls_key_password_file,
                                             .name = config.tls_name,
                                             .protocol = config.tls_alpn});
   if (!files) return wrong(std::move(files.error()));

@@ -207,8 +207,11 @@ Found check_tls(const ClusterConfig& config, const EndpointTraits& traits) {
   if (!name.empty() && check_host(name, name.find(':') != name.npos)) {
     return problem("option tls_name is neither a name nor an address");
   }
-  if (config.tls_cert.empty() == config.tls_key.empty()) return std::nullopt;
   const bool keyless = config.tls_key.empty();
+  if (keyless && !config.tls_key_password_file.empty()) {
+    return problem("option tls_key_password_file needs tls_key");
+  }
+  if (config.tls_cert.empty() == keyless) return std::nullopt;
   return problem(std::string("option ") +
                  (keyless ? "tls_cert needs tls_key" : "tls_key needs tls_cert"));
 }

@@ -143,11 +143,15 @@ constexpr std::array all_options{
            text<&Config::auth_method>(),
            "The brokers' name for the authentication method of `token_file`."},
     Option{"tls_ca", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_ca>(),
-           "The trusted certificate authorities, in PEM form; by default those of the system."},
+           "The trusted certificate authorities in PEM form, in a file or in all files of a "
+           "folder; by default those of the system."},
     Option{"tls_cert", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_cert>(),
            "Our certificate with its chain, in PEM form; goes with `tls_key`."},
     Option{"tls_key", Type::path, Group::tls, 0, 0, "", "", text<&Config::tls_key>(),
-           "The key of `tls_cert` in PEM form, without a passphrase."},
+           "The key of `tls_cert` in PEM form."},
+    Option{"tls_key_password_file", Type::path, Group::tls, 0, 0, "", "",
+           text<&Config::tls_key_password_file>(),
+           "The file with the passphrase of `tls_key`, if the key has one."},
     Option{"tls_name", Type::host, Group::tls, 0, 0, "", "", text<&Config::tls_name>(),
            "The name that the certificates of all servers must carry, instead of each server's "
            "host."},

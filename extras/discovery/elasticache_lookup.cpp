@@ -122,6 +122,7 @@ NewDialer dialer_of(const ClusterConfig& config, socket::UvLoop& loop) {
   auto files = socket::tls::TlsFiles::open({.ca_file = config.tls_ca,
                                             .certificate_file = config.tls_cert,
                                             .key_file = config.tls_key,
+                                            .key_password_file = config.tls_key_password_file,
                                             .name = config.tls_name,
                                             .protocol = config.tls_alpn});
   if (files) return socket::tls::make_tls_dialer(loop, std::move(plain), std::move(*files));

@@ -124,8 +124,7 @@ struct ClusterConfig {
 
   /// `password_file`: a file whose first line, of at most 64 KiB, is the password. The client reads
   /// it for every connection and checks it once a second, by its path. So it may be replaced at any
-  /// time: in place, or by swapping a folder that a symbolic link leads to. See
-  /// docs/credentials.md.
+  /// time, in place or by swapping a folder that a symbolic link leads to: docs/credentials.md.
   std::string password_file;
   /// `token_file`: a file that holds a token, read like `password_file`, for enhanced
   /// authentication of MQTT 5; replaces user and password. State store over MQTT only.
@@ -136,11 +135,12 @@ struct ClusterConfig {
   /// `memcacheds://`, `rediss://`. There is no fallback to connections without TLS. The options
   /// below are refused without it.
   bool tls = false;
-  /// `tls_ca`: a PEM file with the trusted authorities; empty = those of the system. All three
-  /// files may be replaced while the client runs; the next connection uses the new ones.
+  /// `tls_ca`: the trusted authorities, a PEM file or a folder of them; empty = the system's.
+  /// All files may be replaced while the client runs; the next connection uses the new ones.
   std::string tls_ca;
   std::string tls_cert;  ///< `tls_cert`: a PEM file, our certificate and its chain; empty = none.
-  std::string tls_key;   ///< `tls_key`: a PEM file with its key, without a passphrase.
+  std::string tls_key;   ///< `tls_key`: a PEM file with its key.
+  std::string tls_key_password_file;  ///< A file with the key's passphrase and blanks around it.
   /// `tls_name`: the name or address that the certificates of all servers must be for; empty = each
   /// server's host.
   std::string tls_name;

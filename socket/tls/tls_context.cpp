@@ -4,12 +4,15 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 
 #include "base/descriptor.h"
+#include "base/secret.h"
+#include "socket/tls/authority_files.h"
 #include "socket/tls/tls_notes.h"
 
 namespace sheaf::socket::tls {
@@ -17,8 +20,9 @@ namespace {
 
 using Fault = std::optional<std::string>;
 
-constexpr int security_level = 2;          // 112 bits, SSL_CTX_set_security_level(3)
-constexpr std::size_t longest_name = 255;  // RFC 7301 §3.1
+constexpr int security_level = 2;                  // 112 bits, SSL_CTX_set_security_level(3)
+constexpr std::size_t longest_name = 255;          // RFC 7301 §3.1
+constexpr std::size_t longest_passphrase = 1'024;  // PEM_BUFSIZE, the space that OpenSSL has for it
 
 // Returns the cause of OpenSSL's latest error and empties the queue.
 std::string take_cause() {
@@ -56,43 +60,80 @@ Fault load_authorities(SSL_CTX* context, const std::string& path) {
     if (SSL_CTX_set_default_verify_paths(context) == 1) return std::nullopt;
     return "the system's authorities cannot be loaded: " + take_cause();
   }
-  if (auto fault = unreadable("tls_ca", path)) return fault;
-  if (SSL_CTX_load_verify_file(context, path.c_str()) == 1) return std::nullopt;
-  const int reason = ERR_GET_REASON(ERR_peek_last_error());
-  if (reason == X509_R_NO_CERTIFICATE_OR_CRL_FOUND) {
+  // A folder may have other files, too, if one has a certificate.
+  bool found = false;
+  for (const std::string& file : authority_files(path)) {
+    if (auto fault = unreadable("tls_ca", file)) return fault;
+    const bool loaded = SSL_CTX_load_verify_file(context, file.c_str()) == 1;
+    const int reason = ERR_GET_REASON(ERR_peek_last_error());
+    if (!loaded && reason != X509_R_NO_CERTIFICATE_OR_CRL_FOUND) {
+      return no_pem("tls_ca", file, "certificate");
+    }
     ERR_clear_error();
-    return "tls_ca " + path + " has no certificate in PEM form";
+    found = found || loaded;
   }
-  return no_pem("tls_ca", path, "certificate");
+  if (found) return std::nullopt;
+  return "tls_ca " + path + " has no certificate in PEM form";
 }
 
+// The passphrase of a key.
+struct Passphrase {
+  Secret text;
+  bool asked = false;  // the key is encrypted
+};
+
 // Without this callback OpenSSL would ask the terminal for a passphrase.
-int no_passphrase(char*, int, int, void* asked) {
-  *static_cast<bool*>(asked) = true;
-  return -1;
+int give_passphrase(char* space, int size, int, void* given) {
+  Passphrase& passphrase = *static_cast<Passphrase*>(given);
+  passphrase.asked = true;
+  const std::string_view text = passphrase.text.view();
+  if (text.empty() || text.size() > static_cast<std::size_t>(size)) return -1;
+  std::ranges::copy(text, space);
+  return static_cast<int>(text.size());
+}
+
+// Reads the content of the file without white space at its ends.
+Fault read_passphrase(const std::string& path, Passphrase& passphrase) {
+  if (path.empty()) return std::nullopt;
+  const std::string file = "tls_key_password_file " + path;
+  Secret content(longest_passphrase + 1);
+  const OwnedFile opened(std::fopen(path.c_str(), "re"));
+  const auto size =
+      opened == nullptr ? std::nullopt : read_up_to(fileno(opened.get()), content.writable());
+  if (!size) return file + " cannot be read: " + std::strerror(errno);
+  if (*size > longest_passphrase) {
+    return file + " has more than " + std::to_string(longest_passphrase) + " bytes";
+  }
+  constexpr std::string_view white = " \t\r\n";
+  std::string_view text = content.view().substr(0, *size);
+  text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+  if (text.empty()) return file + " has no passphrase";
+  passphrase.text = Secret(text.substr(0, text.find_last_not_of(white) + 1));
+  return std::nullopt;
 }
 
 Fault load_key(SSL_CTX* context, const TlsOptions& options) {
   if (auto fault = unreadable("tls_key", options.key_file)) return fault;
-  bool encrypted = false;
-  SSL_CTX_set_default_passwd_cb(context, no_passphrase);
-  SSL_CTX_set_default_passwd_cb_userdata(context, &encrypted);
+  Passphrase passphrase;
+  if (auto fault = read_passphrase(options.key_password_file, passphrase)) return fault;
+  SSL_CTX_set_default_passwd_cb(context, give_passphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &passphrase);
   const bool loaded =
       SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) == 1;
   SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
   if (loaded && SSL_CTX_check_private_key(context) == 1) return std::nullopt;
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
-  if (encrypted) {
-    ERR_clear_error();
-    return "tls_key " + options.key_file +
-           " is encrypted; keys with a passphrase are not supported";
-  }
   if (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH) {
     ERR_clear_error();
     return "tls_key " + options.key_file + " is not the key of the certificate in tls_cert " +
            options.certificate_file;
   }
-  return no_pem("tls_key", options.key_file, "private key");
+  if (!passphrase.asked) return no_pem("tls_key", options.key_file, "private key");
+  ERR_clear_error();
+  const std::string begin = "tls_key " + options.key_file + " is encrypted";
+  if (options.key_password_file.empty()) return begin + "; set tls_key_password_file";
+  return begin + " with another passphrase than that in tls_key_password_file " +
+         options.key_password_file;
 }
 
 Fault load_identity(SSL_CTX* context, const TlsOptions& options) {

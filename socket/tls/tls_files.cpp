@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "socket/tls/authority_files.h"
+
 namespace sheaf::socket::tls {
 
 TlsFiles::Stamp TlsFiles::look(const std::string& path) {
@@ -14,22 +16,32 @@ TlsFiles::Stamp TlsFiles::look(const std::string& path) {
 }
 
 TlsFiles::Stamps TlsFiles::look(const TlsOptions& options) {
-  return {look(options.ca_file), look(options.certificate_file), look(options.key_file)};
+  std::vector<std::string> paths = authority_files(options.ca_file);
+  for (const auto* path :
+       {&options.certificate_file, &options.key_file, &options.key_password_file}) {
+    paths.push_back(*path);
+  }
+  Stamps stamps;
+  for (std::string& path : paths) {
+    const Stamp stamp = look(path);
+    stamps.emplace_back(std::move(path), stamp);
+  }
+  return stamps;
 }
 
 // The stamps are taken before the files are read: the next connection reads files that change in
 // between.
 std::expected<std::unique_ptr<TlsFiles>, std::string> TlsFiles::open(TlsOptions options) {
-  const Stamps stamps = look(options);
+  Stamps stamps = look(options);
   auto context = TlsContext::open(std::move(options));
   if (!context) return std::unexpected(std::move(context.error()));
-  return std::unique_ptr<TlsFiles>(new TlsFiles(stamps, std::move(*context)));
+  return std::unique_ptr<TlsFiles>(new TlsFiles(std::move(stamps), std::move(*context)));
 }
 
 std::shared_ptr<const TlsContext> TlsFiles::context() {
-  const Stamps stamps = look(context_->options());
+  Stamps stamps = look(context_->options());
   if (stamps == stamps_) return context_;
-  stamps_ = stamps;
+  stamps_ = std::move(stamps);
   auto context = TlsContext::open(context_->options());
   if (context) {
     context_ = std::move(*context);

@@ -8,11 +8,12 @@
 //
 // Thread rule: open() from any thread; afterwards it belongs to one lane.
 
-#include <array>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "socket/tls/tls_context.h"
 
@@ -37,10 +38,11 @@ class TlsFiles {
     std::int64_t changed = 0;
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
-  using Stamps = std::array<Stamp, 3>;
+  // One for each file, with its path: a folder gets and loses files.
+  using Stamps = std::vector<std::pair<std::string, Stamp>>;
 
   TlsFiles(Stamps stamps, std::shared_ptr<const TlsContext> context)
-      : stamps_(stamps), context_(std::move(context)) {}
+      : stamps_(std::move(stamps)), context_(std::move(context)) {}
   static Stamp look(const std::string& path);
   static Stamps look(const TlsOptions& options);
 

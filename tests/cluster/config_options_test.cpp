@@ -72,6 +72,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("tls_ca", "/etc/ca.pem").tls_ca, "/etc/ca.pem");
   EXPECT_EQ(with("tls_cert", "own.pem").tls_cert, "own.pem");
   EXPECT_EQ(with("tls_key", "own key").tls_key, "own key");
+  EXPECT_EQ(with("tls_key_password_file", "/run/w").tls_key_password_file, "/run/w");
   EXPECT_EQ(with("tls_name", "fe80::17").tls_name, "fe80::17");
   EXPECT_EQ(with("tls_alpn", "mqtt").tls_alpn, "mqtt");
   EXPECT_EQ(with("password_file", "/run/p").password_file, "/run/p");

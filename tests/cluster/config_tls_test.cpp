@@ -50,10 +50,11 @@ TEST(ConfigTls, EverySchemeHasItsKindAndItsPort) {
 TEST(ConfigTls, OptionsOfAUriArriveInTheirFields) {
   const auto config = good_tls(
       "mqtts://b1,b2:9999?tls_ca=/etc/tls/ca.pem&tls_cert=own/tls.crt&tls_key=own/tls.key"
-      "&tls_name=broker.example&tls_alpn=mqtt&timeout=2s");
+      "&tls_key_password_file=own/pass&tls_name=broker.example&tls_alpn=mqtt&timeout=2s");
   EXPECT_EQ(config.tls_ca, "/etc/tls/ca.pem");
   EXPECT_EQ(config.tls_cert, "own/tls.crt");
   EXPECT_EQ(config.tls_key, "own/tls.key");
+  EXPECT_EQ(config.tls_key_password_file, "own/pass");
   EXPECT_EQ(config.tls_name, "broker.example");
   EXPECT_EQ(config.tls_alpn, "mqtt");
   EXPECT_EQ(config.nodes.at(1).port, 9999);
@@ -73,6 +74,7 @@ TEST(ConfigTls, JsonHasTheSameOptions) {
   const auto clusters = ClusterConfig::parse_json(
       R"({"clusters":{"c":{"kind":"mqtts","servers":[{"host":"b1"},{"host":"b2","port":1}],
       "tls_ca":"/a b/ca.pem","tls_cert":"c%20.pem","tls_key":"k","tls_name":"::1",
+      "tls_key_password_file":"w",
       "tls_alpn":"mqtt","password":"secret"},"d":{"servers":"rediss://r1","tls_ca":"x"}}})");
   ASSERT_TRUE(clusters) << clusters.error().text;
   const ClusterConfig& config = clusters->at(0).second;
@@ -80,12 +82,14 @@ TEST(ConfigTls, JsonHasTheSameOptions) {
   EXPECT_EQ(config.nodes.at(0).port, 8883);
   EXPECT_EQ(config.tls_ca, "/a b/ca.pem");
   EXPECT_EQ(config.tls_cert, "c%20.pem") << "nothing is decoded";
+  EXPECT_EQ(config.tls_key_password_file, "w");
   EXPECT_EQ(config.tls_name, "::1");
   EXPECT_EQ(clusters->at(1).second.tls_ca, "x");
 }
 
 TEST(ConfigTls, NoOptionIsTakenWithoutTls) {
-  for (const auto* option : {"tls_ca=x", "tls_cert=x", "tls_key=x", "tls_name=x", "tls_alpn=x"}) {
+  for (const auto* option : {"tls_ca=x", "tls_cert=x", "tls_key=x", "tls_key_password_file=x",
+                             "tls_name=x", "tls_alpn=x"}) {
     for (const auto* server : {"mqtt://a", "memcached://a", "redis://a", "embedded://1"}) {
       const std::string name(option, std::string_view(option).find('='));
       EXPECT_EQ(refusal_of_tls(std::string(server) + "?" + option),
@@ -110,6 +114,8 @@ TEST(ConfigTls, TheNameIsOneThatAHostMayHave) {
 TEST(ConfigTls, CertificateAndKeyGoTogether) {
   EXPECT_EQ(refusal_of_tls("mqtts://a?tls_cert=x"), "option tls_cert needs tls_key");
   EXPECT_EQ(refusal_of_tls("mqtts://a?tls_key=x"), "option tls_key needs tls_cert");
+  EXPECT_EQ(refusal_of_tls("mqtts://a?tls_key_password_file=x"),
+            "option tls_key_password_file needs tls_key");
 }
 
 TEST(ConfigTls, AConfigurationMadeByHandIsHeldToTheSameRules) {
@@ -148,8 +154,9 @@ TEST(ConfigTls, NoOptionTurnsTheVerificationOff) {
     if (option.name.starts_with("tls_")) of_tls.push_back(option.name);
     if (option.name.find("allow") != option.name.npos) permissions.push_back(option.name);
   }
-  EXPECT_THAT(of_tls, testing::UnorderedElementsAre("tls_ca", "tls_cert", "tls_key", "tls_name",
-                                                    "tls_alpn"));
+  EXPECT_THAT(of_tls,
+              testing::UnorderedElementsAre("tls_ca", "tls_cert", "tls_key",
+                                            "tls_key_password_file", "tls_name", "tls_alpn"));
   EXPECT_THAT(permissions, testing::ElementsAre("allow_plain_password"));
 }
 

@@ -1,7 +1,5 @@
 #include "socket/tls/tls_context.h"
 
-#include <openssl/pem.h>
-
 #include "tests/socket/tls/tls_fixture.h"
 
 namespace sheaf::socket::tls {
@@ -17,6 +15,12 @@ class TlsContextTest : public TlsTest {
     TlsOptions options = trusting(ca);
     options.certificate_file = certificate_file;
     options.key_file = key_file;
+    return options;
+  }
+  // Options with an encrypted key, and a file with this text as its passphrase.
+  TlsOptions with_passphrase(const std::string& text) const {
+    TlsOptions options = with(certificate, file("locked.key", server.key_pem("geheim")));
+    options.key_password_file = file("passphrase", text);
     return options;
   }
   const std::string certificate = file("client.pem", server.certificate_pem());
@@ -40,9 +44,8 @@ TEST_F(TlsContextTest, AFileThatIsMissingIsNamedWithItsOption) {
 }
 
 TEST_F(TlsContextTest, AFolderIsNoFile) {
-  TlsOptions options;
-  options.ca_file = folder;
-  EXPECT_EQ(refusal(options), "tls_ca " + folder.string() + " cannot be read: Is a directory");
+  EXPECT_EQ(refusal(with(folder, key)),
+            "tls_cert " + folder.string() + " cannot be read: Is a directory");
 }
 
 TEST_F(TlsContextTest, AFileWithSomethingElseInItIsRefused) {
@@ -66,17 +69,48 @@ TEST_F(TlsContextTest, CertificateAndKeyGoTogether) {
   EXPECT_EQ(refusal(with("", key)), "tls_key needs tls_cert");
 }
 
-TEST_F(TlsContextTest, AnEncryptedKeyIsRefusedAndNobodyIsAskedForAPassphrase) {
-  BIO* const bio = BIO_new(BIO_s_mem());
-  ASSERT_EQ(PEM_write_bio_PrivateKey(bio, server.key.get(), EVP_aes_128_cbc(), nullptr, 0, nullptr,
-                                     const_cast<char*>("secret")),
-            1);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(bio, &bytes);
-  const std::string path = file("locked.key", std::string(bytes, static_cast<std::size_t>(size)));
-  BIO_free(bio);
-  EXPECT_EQ(refusal(with(certificate, path)),
-            "tls_key " + path + " is encrypted; keys with a passphrase are not supported");
+TEST_F(TlsContextTest, AnEncryptedKeyNeedsAPassphraseAndNoTerminalIsAskedForIt) {
+  TlsOptions options = with_passphrase("geheim");
+  options.key_password_file.clear();
+  EXPECT_EQ(refusal(options),
+            "tls_key " + options.key_file + " is encrypted; set tls_key_password_file");
+}
+
+TEST_F(TlsContextTest, WhiteSpaceAtTheEndsOfAPassphraseDoesNotCount) {
+  for (const auto* text : {"geheim", "geheim\n", "\t geheim \r\n\n"}) {
+    EXPECT_EQ(refusal(with_passphrase(text)), "it was taken") << text;
+  }
+  TlsOptions plain = with(certificate, key);
+  plain.key_password_file = file("passphrase", "geheim");
+  EXPECT_EQ(refusal(plain), "it was taken") << "a key that is not encrypted";
+  const std::string longest(1'024, 'x');
+  plain.key_file = file("longest.key", server.key_pem(longest));
+  plain.key_password_file = file("longest", longest);
+  EXPECT_EQ(refusal(plain), "it was taken");
+}
+
+TEST_F(TlsContextTest, AFileWithoutTheRightPassphraseIsNamedAndNotQuoted) {
+  const std::string file = "tls_key_password_file " + (folder / "passphrase").string();
+  const TlsOptions wrong = with_passphrase("gehe im");
+  EXPECT_EQ(refusal(wrong), "tls_key " + wrong.key_file +
+                                " is encrypted with another passphrase than that in " + file);
+  EXPECT_EQ(refusal(with_passphrase(" \n")), file + " has no passphrase");
+  EXPECT_EQ(refusal(with_passphrase("")), file + " has no passphrase");
+  EXPECT_EQ(refusal(with_passphrase(std::string(1'025, 'x'))), file + " has more than 1024 bytes");
+  TlsOptions missing = with_passphrase("");
+  missing.key_password_file = folder / "missing";
+  EXPECT_EQ(refusal(missing), "tls_key_password_file " + missing.key_password_file +
+                                  " cannot be read: No such file or directory");
+  missing.key_password_file = folder;
+  EXPECT_EQ(refusal(missing),
+            "tls_key_password_file " + folder.string() + " cannot be read: Is a directory");
+}
+
+TEST_F(TlsContextTest, AnEncryptedKeyOfAnotherCertificateIsRefusedAsSuch) {
+  TlsOptions options = with_passphrase("geheim");
+  options.key_file = file("other.key", ca.key_pem("geheim"));
+  EXPECT_EQ(refusal(options), "tls_key " + options.key_file +
+                                  " is not the key of the certificate in tls_cert " + certificate);
 }
 
 }  // namespace

@@ -117,6 +117,28 @@ TEST_F(TlsFilesTest, AFileThatIsGoneChangesNothingUntilItIsBack) {
   EXPECT_EQ(files->fault(), "");
 }
 
+TEST_F(TlsFilesTest, AKeyAndItsPassphraseAreReplacedTogether) {
+  write_version("v1");
+  TlsOptions options = in("v1");
+  options.key_password_file = folder / "v1" / "passphrase";
+  const auto write_key = [&](const std::string& passphrase) {
+    const test::Identity client = test::make_identity({}, &ca);
+    file("v1/tls.crt", client.certificate_pem());
+    file("v1/tls.key", client.key_pem(passphrase));
+  };
+  write_key("first");
+  file("v1/passphrase", "first\n");
+  const auto files = TlsTest::files(options);
+  const auto first = files->context();
+  EXPECT_EQ(files->context(), first);
+  write_key("the second");
+  EXPECT_EQ(files->context(), first);
+  EXPECT_THAT(files->fault(), HasSubstr("is encrypted with another passphrase than that in "));
+  file("v1/passphrase", "the second\n");
+  EXPECT_NE(files->context(), first);
+  EXPECT_EQ(files->fault(), "");
+}
+
 TEST_F(TlsFilesTest, AtTheBeginningBadFilesAreRefused) {
   const auto opened = TlsFiles::open(in("nowhere"));
   ASSERT_FALSE(opened);

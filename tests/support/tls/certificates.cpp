@@ -35,9 +35,10 @@ std::string Identity::certificate_pem() const {
   return print([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); });
 }
 
-std::string Identity::key_pem() const {
+std::string Identity::key_pem(std::string passphrase) const {
+  const EVP_CIPHER* const cipher = passphrase.empty() ? nullptr : EVP_aes_128_cbc();
   return print([&](BIO* bio) {
-    return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    return PEM_write_bio_PrivateKey(bio, key.get(), cipher, nullptr, 0, nullptr, passphrase.data());
   });
 }
 

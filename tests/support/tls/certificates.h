@@ -28,7 +28,7 @@ struct Identity {
   Key key;
   Certificate certificate;
   std::string certificate_pem() const;
-  std::string key_pem() const;
+  std::string key_pem(std::string passphrase = {}) const;  // empty: not encrypted
 };
 
 struct CertificateTerms {

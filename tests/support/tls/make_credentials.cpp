@@ -1,6 +1,7 @@
-// make_credentials FOLDER NAME=DAYS...: makes an authority, ca.pem, and for each name a certificate
-// for 127.0.0.1 and localhost, signed by the authority and valid for DAYS days and an hour, with
-// its key: NAME.pem and NAME.key. For tests in Python.
+// make_credentials FOLDER NAME=DAYS[:PASSPHRASE]...: makes an authority, ca.pem, and for each name
+// a certificate for 127.0.0.1 and localhost, signed by the authority and valid for DAYS days and an
+// hour, with its key, encrypted if there is a passphrase: NAME.pem and NAME.key. For tests in
+// Python.
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +15,7 @@
 int main(int count, char** words) {
   using namespace sheaf::test;
   if (count < 3) {
-    std::fputs("usage: make_credentials FOLDER NAME=DAYS...\n", stderr);
+    std::fputs("usage: make_credentials FOLDER NAME=DAYS[:PASSPHRASE]...\n", stderr);
     return 2;
   }
   const std::filesystem::path folder = words[1];
@@ -30,7 +31,8 @@ int main(int count, char** words) {
     terms.ends = std::time(nullptr) + std::atoi(word.c_str() + name.size() + 1) * day + 3600;
     const Identity made = make_identity(terms, &authority);
     write(name + ".pem", made.certificate_pem());
-    write(name + ".key", made.key_pem());
+    const std::size_t colon = word.find(':');
+    write(name + ".key", made.key_pem(colon == word.npos ? "" : word.substr(colon + 1)));
   }
   return 0;
 }
