@@ -1,7 +1,9 @@
-// The public functions that make a ClusterConfig from a URI, a JSON document or a file.
+// The public functions that make a ClusterConfig from a URI, a JSON document, a file or the
+// environment.
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include <sheaf/cluster_config.h>
@@ -9,6 +11,7 @@
 #include "base/descriptor.h"
 #include "base/secret.h"
 #include "base/text.h"
+#include "cluster/config/config_environment.h"
 #include "cluster/config/config_json.h"
 #include "cluster/config/config_uri.h"
 
@@ -64,6 +67,25 @@ Result<std::vector<std::pair<std::string, ClusterConfig>>> ClusterConfig::load_f
   wipe(*text);  // it may hold a password
   if (!clusters) return in_file(std::move(clusters.error()));
   return std::move(*clusters);
+}
+
+Result<ClusterConfig> ClusterConfig::from_environment() {
+  cluster::Variables variables;
+  for (const std::string_view name : cluster::environment_names()) {
+    const char* const value = std::getenv(std::string(name).c_str());
+    if (value != nullptr) variables.emplace(name, value);
+  }
+  std::string mounted;
+  if (cluster::broker_variable(variables) == cluster::mount_variable) {
+    const std::string variable(cluster::mount_variable);
+    const std::string path = variables[variable] + "/" + std::string(cluster::mounted_file);
+    auto text = read_file(path);
+    if (!text) return failure({variable + ": " + printable(path, 256) + ": " + text.error().text});
+    mounted = std::move(*text);
+  }
+  auto config = cluster::read_environment(variables, mounted);
+  if (!config) return failure(std::move(config.error()));
+  return std::move(*config);
 }
 
 }  // namespace v0

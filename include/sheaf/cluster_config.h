@@ -235,6 +235,10 @@ struct ClusterConfig {
   /// Reads a file (at most 1 MiB) and parses it like parse_json; errors also name the file.
   SHEAF_API static Result<std::vector<std::pair<std::string, ClusterConfig>>> load_file(
       const std::string& path);
+
+  /// Reads the variables that a pod of Azure IoT Operations has: docs/configuration.md,
+  /// "Environment". Errors: as for parse_uri; the text names the variable.
+  SHEAF_API static Result<ClusterConfig> from_environment();
 };
 
 }  // namespace v0

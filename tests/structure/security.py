@@ -17,10 +17,11 @@ NAMED_BY_CMAKE = {
     "samples": ("tests/cli/cli_tests.cmake", r"\b%s\b"),
 }
 
-# Rule S24. The program may read its environment, the library may not.
+# Rule S24. The program may read its environment, the library only where its user asks for that.
 FORBIDDEN_CALLS = re.compile(
     r"(?<![\w.>])(?:(?:::|std::)?(getenv|secure_getenv|dlopen|system|popen)"
     r"|(::listen|::bind|uv_listen|uv_\w+_bind))\s*\(")
+MAY_READ_THE_ENVIRONMENT = "cluster/config/cluster_config.cpp"  # from_environment()
 LIBRARY = ("base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/", "extras/",
            "include/")
 
@@ -71,11 +72,13 @@ def table(files):
 
 
 def calls(files):
-    """S24: nothing listens, loads code or reads the environment."""
+    """S24: nothing listens, loads code or reads the environment, except for one function."""
     for file in files:
         if not file.is_cpp or not file.path.startswith(LIBRARY):
             continue
         for match in FORBIDDEN_CALLS.finditer(file.code):
+            if match.group(1) == "getenv" and file.path == MAY_READ_THE_ENVIRONMENT:
+                continue
             line = file.code.count("\n", 0, match.start()) + 1
             yield "%s:%d: S24: the library calls %s()" % (file.path, line,
                                                            match.group(1) or match.group(2))

@@ -70,6 +70,11 @@ class Calls(unittest.TestCase):
                                                     "\nread_system(1);\nlisten(true);\n"))
         self.assertFalse(self.found("cli/a.cpp", "std::getenv(\"X\");\n"))
 
+    def test_one_file_may_read_the_environment_and_do_nothing_else(self):
+        path = security.MAY_READ_THE_ENVIRONMENT
+        self.assertFalse(self.found(path, "std::getenv(\"X\");\n"))
+        self.assertTrue(self.found(path, "std::system(\"X\");\n"))
+
 
 class Tokens(unittest.TestCase):
     def test_missing_words_are_found(self):
