@@ -14,15 +14,18 @@ namespace sheaf::cli {
 
 namespace {
 
-Result<ClusterConfig> configure(const GlobalArguments& global) {
+Result<ChosenServers> configure(const GlobalArguments& global) {
   Environment environment = Environment::read();
   if (global.ask_password) {
     auto password = ask_password();
     if (!password) return Failure(std::move(password.error()));
     environment.password = std::move(*password);
   }
-  return choose_servers(global, environment).and_then([&](ClusterConfig&& config) {
-    return give_password(std::move(config), global.password_file, environment.password);
+  return choose_servers(global, environment).and_then([&](ChosenServers&& chosen) {
+    return give_password(std::move(chosen.config), global.password_file, environment.password)
+        .transform([&](ClusterConfig&& config) {
+          return ChosenServers{std::move(config), std::move(chosen.place)};
+        });
   });
 }
 
@@ -36,14 +39,15 @@ std::string owner_of(const Client& client, std::string_view key) {
 
 ExitCode on_servers(const Call& call, const std::function<ExitCode(Context&)>& work,
                     Connections connections, const std::function<void()>& before_client) {
-  auto config = configure(call.global);
-  if (!config) return complain_about(call, config.error());
-  if (connections == Connections::when_needed) config->pool_min = 0;
-  config->timeout = call.global.timeout;  // also bounds a first connection
+  auto chosen = configure(call.global);
+  if (!chosen) return complain_about(call, chosen.error());
+  ClusterConfig& config = chosen->config;
+  if (connections == Connections::when_needed) config.pool_min = 0;
+  config.timeout = call.global.timeout;  // also bounds a first connection
   if (before_client) before_client();
-  auto client = Client::open(std::move(*config));
+  auto client = Client::open(std::move(config));
   if (!client) return complain_about(call, client.error());
-  Context context{call, *client};
+  Context context{call, *client, std::move(chosen->place)};
   return work(context);
 }
 

@@ -35,6 +35,7 @@ struct Call {
 // The same with an open client.
 struct Context : Call {
   Client& client;
+  std::string place;  // what named the servers, if not the command line
 };
 
 // Which connections a client makes when it opens. Most commands need few nodes, `ring` often no

@@ -31,8 +31,8 @@ void write_json(Context& context, const std::vector<NodeReport>& reports,
                 const std::vector<ClusterServer>& servers) {
   for (const NodeReport& report : reports) {
     const auto server = std::ranges::find(servers, report.stats.node, &ClusterServer::node);
-    context.out.line(server != servers.end() ? json_primary(report, *server, servers)
-                                             : json_report(report));
+    context.out.line(server != servers.end() ? json_primary(report, *server, servers, context.place)
+                                             : json_report(report, context.place));
   }
   for (const ClusterServer& server : servers) {
     if (report_of(reports, server.node) == nullptr) context.out.line(json_server(server));
@@ -62,6 +62,7 @@ ExitCode check_nodes(Context& context, const NodesWords& words) {
     const TableLook look{context.out.colours(), TerminalScreen::size().columns};
     context.out.write(servers.empty() ? nodes_table(reports, look)
                                       : nodes_table(reports, servers, look));
+    if (!context.place.empty()) context.out.write("\nsettings from " + context.place + "\n");
   }
   for (const std::string& warning :
        certificate_warnings(reports, std::chrono::system_clock::now())) {
@@ -96,6 +97,7 @@ CommandRow nodes_command() {
        .purpose = "ask every node: health, round trip, pool, clock; roles and slots",
        .text = "In a Redis cluster each primary has its replicas below it. The client has no "
                "connection to them, so their health is unknown.\n"
+               "The last line says what named the servers, if the command line did not.\n"
                "The file of --textfile is replaced as a whole, as the textfile collector requires.",
        .examples = {"sheaf nodes", "sheaf nodes --textfile /var/lib/node_exporter/sheaf.prom"},
        .options = nodes_options,

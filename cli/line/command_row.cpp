@@ -36,6 +36,11 @@ constexpr std::array variables{
     VariableRow{"SHEAF_CONFIG", "like --config, if none of those above names servers"},
     VariableRow{"SHEAF_CLUSTER", "like --cluster, if that is not given"},
     VariableRow{"SHEAF_PASSWORD", "the password"},
+    VariableRow{"AIO_BROKER_HOSTNAME",
+                "the broker, if nothing above and no file names servers, with AIO_BROKER_TCP_PORT, "
+                "AIO_TLS_CA_FILE, AIO_SAT_FILE and others of Azure IoT Operations"},
+    VariableRow{"CONNECTOR_CONFIGURATION_MOUNT_PATH", "the same in a connector"},
+    VariableRow{"ConnectionStrings__Default", "the same as one text, HostName=...;TcpPort=...;..."},
     VariableRow{"NO_COLOR", "if not empty, no colours"},
 };
 

@@ -56,7 +56,10 @@ std::string help_of_options() {
   out += row_of("--", "ends the options: all words after it are keys and values");
   out += "\nEnvironment:\n";
   for (const VariableRow& row : environment_variables()) out += row_of(row.name, row.meaning);
-  out += wrapped("If no servers are named, those of ~/.config/sheaf.json are used.", width, 2);
+  out += wrapped(
+      "If no option and no variable of SHEAF names servers, those of ~/.config/sheaf.json are "
+      "used.",
+      width, 2);
   out += "\nExit codes:\n";
   for (const ExitRow& row : exit_codes()) out += row_of(std::to_string(row.code), row.meaning);
   return out;

@@ -73,7 +73,7 @@ std::string manual_page(CommandTable table) {
     out += tagged(bold(row.name), std::string(row.meaning) + ".");
   out += ".SH FILES\n";
   out += tagged("\\fI~/.config/sheaf.json\\fR",
-                "the servers, if neither an option nor the environment names them.");
+                "the servers, if no option and no variable of SHEAF names them.");
   out += ".SH \"EXIT STATUS\"\n";
   for (const ExitRow& row : exit_codes())
     out += tagged(bold(std::to_string(row.code)), std::string(row.meaning) + ".");

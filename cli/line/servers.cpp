@@ -23,6 +23,7 @@
 #include "base/local_error.h"
 #include "cli/line/password.h"
 #include "cli/system/blocked_signals.h"
+#include "cluster/config/config_environment.h"
 
 namespace sheaf::cli {
 
@@ -82,6 +83,9 @@ Environment Environment::read() {
   } else if (!home.empty()) {
     out.own_file = home + "/.config/sheaf.json";
   }
+  for (const std::string_view name : cluster::broker_variables) {
+    if (out.broker.empty() && !variable(std::string(name).c_str()).empty()) out.broker = name;
+  }
   return out;
 }
 
@@ -104,18 +108,25 @@ Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::millis
 }
 #endif
 
-Result<ClusterConfig> choose_servers(const GlobalArguments& global,
+Result<ChosenServers> choose_servers(const GlobalArguments& global,
                                      const Environment& environment) {
   const std::string& cluster = global.cluster.empty() ? environment.cluster : global.cluster;
-  if (!global.servers.empty()) return servers_of_uri(global.servers, global.timeout);
-  if (!global.config.empty()) return of_file(global.config, cluster);
+  const auto from = [](std::string place, Result<ClusterConfig>&& config) {
+    return std::move(config).transform(
+        [&](ClusterConfig&& chosen) { return ChosenServers{std::move(chosen), std::move(place)}; });
+  };
+  if (!global.servers.empty()) return from("", servers_of_uri(global.servers, global.timeout));
+  if (!global.config.empty()) return from("", of_file(global.config, cluster));
   // Naming a cluster implies a file.
   if (!environment.servers.empty() && global.cluster.empty())
-    return servers_of_uri(environment.servers, global.timeout);
-  if (!environment.config.empty()) return of_file(environment.config, cluster);
+    return from("SHEAF_SERVERS", servers_of_uri(environment.servers, global.timeout));
+  if (!environment.config.empty())
+    return from("SHEAF_CONFIG", of_file(environment.config, cluster));
   std::error_code ignored;
   if (!environment.own_file.empty() && std::filesystem::exists(environment.own_file, ignored))
-    return of_file(environment.own_file, cluster);
+    return from(environment.own_file, of_file(environment.own_file, cluster));
+  if (!environment.broker.empty() && global.cluster.empty())
+    return from(environment.broker, ClusterConfig::from_environment());
   const std::string own =
       environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file;
   if (!global.cluster.empty()) {
@@ -125,9 +136,9 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
         own);
   }
   return bad_configuration(
-      "no servers are named: use --servers URI or --config FILE, SHEAF_SERVERS or SHEAF_CONFIG, or "
+      "no servers are named: use --servers URI or --config FILE, SHEAF_SERVERS or SHEAF_CONFIG, "
       "the file " +
-      own);
+      own + ", or AIO_BROKER_HOSTNAME");
 }
 
 namespace {

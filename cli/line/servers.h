@@ -23,15 +23,22 @@ struct Environment {
   std::string cluster;   // SHEAF_CLUSTER
   std::string password;  // SHEAF_PASSWORD
   std::string own_file;  // $XDG_CONFIG_HOME/sheaf.json or ~/.config/sheaf.json; empty: no home
+  std::string broker;    // the variable of Azure IoT Operations that names a broker
 
   static Environment read();
 };
 
-// The first that exists of --servers, --config, SHEAF_SERVERS, SHEAF_CONFIG and the user's own
-// file. From a file it takes the cluster that --cluster or SHEAF_CLUSTER names, the only one, or
-// "default". If a URI says where the servers are listed, they are looked up there, within the
-// time-out.
-Result<ClusterConfig> choose_servers(const GlobalArguments& global, const Environment& environment);
+// The servers of a command.
+struct ChosenServers {
+  ClusterConfig config;
+  std::string place;  // what named them, if not the command line: a variable or a file
+};
+
+// The first that exists of --servers, --config, SHEAF_SERVERS, SHEAF_CONFIG, the user's own file
+// and the variables of Azure IoT Operations. From a file it takes the cluster that --cluster or
+// SHEAF_CLUSTER names, the only one, or "default". If a URI says where the servers are listed, they
+// are looked up there, within the time-out.
+Result<ChosenServers> choose_servers(const GlobalArguments& global, const Environment& environment);
 
 // The servers that a URI names, or those listed where it says, looked up within `timeout`.
 Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout);

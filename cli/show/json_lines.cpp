@@ -178,7 +178,7 @@ Json json_ranges(const std::vector<SlotRange>& ranges) {
   return list;
 }
 
-Json report_object(const NodeReport& report) {
+Json report_object(const NodeReport& report, std::string_view place) {
   Json object = Json::object();
   object["node"] = report.stats.node;
   object["weight"] = report.stats.weight;
@@ -199,16 +199,19 @@ Json report_object(const NodeReport& report) {
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = json_of(*report.error);
+  if (!place.empty()) object["settings"] = place;
   return object;
 }
 
 }  // namespace
 
-std::string json_report(const NodeReport& report) { return line_of(report_object(report)); }
+std::string json_report(const NodeReport& report, std::string_view place) {
+  return line_of(report_object(report, place));
+}
 
 std::string json_primary(const NodeReport& report, const ClusterServer& server,
-                         const std::vector<ClusterServer>& all) {
-  Json object = report_object(report);
+                         const std::vector<ClusterServer>& all, std::string_view place) {
+  Json object = report_object(report, place);
   object["role"] = "primary";
   object["epoch"] = server.epoch;
   object["slots"] = json_ranges(server.slots);

@@ -76,11 +76,12 @@ std::string json_flow(const KeyFlow& flow);
 std::string json_moved(const RingDiff& diff);
 // {"node":N,"slots":[[FIRST,LAST],...],"share":0.25,"keys":12}
 std::string json_slots(const ClusterServer& server, const NodeShare& share);
-// {"node":N,"health":H,...}; times in milliseconds, null if the node did not answer.
-std::string json_report(const NodeReport& report);
+// {"node":N,"health":H,...}; times in milliseconds, null if the node did not answer. `place`: what
+// named the servers, if not the command line.
+std::string json_report(const NodeReport& report, std::string_view place = {});
 // The same with "role":"primary","epoch":E,"slots":[[FIRST,LAST],...],"replicas":[N,...]
 std::string json_primary(const NodeReport& report, const ClusterServer& server,
-                         const std::vector<ClusterServer>& all);
+                         const std::vector<ClusterServer>& all, std::string_view place = {});
 // A server that was not asked: {"node":N,"role":R,"primary":P,"epoch":E}
 std::string json_server(const ClusterServer& server);
 // {"reply":V}: null, a number, true or false, a text, an array; a map is an object if its keys are

@@ -131,6 +131,8 @@ TEST(CliJsonLines, ANodeThatDidNotAnswerHasNulls) {
   report.error->node = "b1:1883";
   EXPECT_THAT(json_report(report), HasSubstr(R"("round_trip_ms":null)"));
   EXPECT_THAT(json_report(report), HasSubstr(R"("error":{"outcome":")"));
+  EXPECT_THAT(json_report(report), Not(HasSubstr("settings")));
+  EXPECT_THAT(json_report(report, "SHEAF_CONFIG"), HasSubstr(R"("settings":"SHEAF_CONFIG"})"));
 }
 
 TEST(CliJsonLines, AWriteLineHasAKeyAndAValueInEitherSpelling) {

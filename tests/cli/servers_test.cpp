@@ -27,8 +27,8 @@ class CliServers : public testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  static std::string host_of(const Result<ClusterConfig>& chosen) {
-    return chosen ? chosen->nodes.front().host : chosen.error().text;
+  static std::string host_of(const Result<ChosenServers>& chosen) {
+    return chosen ? chosen->config.nodes.front().host : chosen.error().text;
   }
   static std::string one(const std::string& host) {
     return R"({"clusters": {"only": {"servers": "mqtt://)" + host + R"("}}})";
@@ -47,9 +47,13 @@ TEST_F(CliServers, TheFirstPlaceThatNamesThemCounts) {
   Environment environment;
   EXPECT_EQ(host_of(choose_servers(global, environment)),
             "no servers are named: use --servers URI or --config FILE, SHEAF_SERVERS or "
-            "SHEAF_CONFIG, or the file ~/.config/sheaf.json");
+            "SHEAF_CONFIG, the file ~/.config/sheaf.json, or AIO_BROKER_HOSTNAME");
+  environment.broker = "AIO_BROKER_HOSTNAME";
+  EXPECT_EQ(host_of(choose_servers(global, environment)),
+            "the environment names no broker: set AIO_BROKER_HOSTNAME");
   environment.own_file = folder_ / "sheaf.json";
-  EXPECT_THAT(host_of(choose_servers(global, environment)), HasSubstr(environment.own_file));
+  EXPECT_EQ(host_of(choose_servers(global, environment)),
+            "the environment names no broker: set AIO_BROKER_HOSTNAME");
   file("sheaf.json", one("of-own-file"));
   EXPECT_EQ(host_of(choose_servers(global, environment)), "of-own-file");
   environment.config = file("env.json", one("of-env-file"));
@@ -61,6 +65,22 @@ TEST_F(CliServers, TheFirstPlaceThatNamesThemCounts) {
   global.config.clear();
   global.servers = "mqtt://of-option";
   EXPECT_EQ(host_of(choose_servers(global, environment)), "of-option");
+}
+
+TEST_F(CliServers, APlaceOtherThanTheCommandLineIsNamed) {
+  GlobalArguments global;
+  Environment environment;
+  const auto place = [&] { return choose_servers(global, environment).value().place; };
+  environment.own_file = file("sheaf.json", one("of-own-file"));
+  EXPECT_EQ(place(), environment.own_file);
+  environment.config = file("env.json", one("of-env-file"));
+  EXPECT_EQ(place(), "SHEAF_CONFIG");
+  environment.servers = "mqtt://of-env";
+  EXPECT_EQ(place(), "SHEAF_SERVERS");
+  global.config = file("option.json", one("of-option-file"));
+  EXPECT_EQ(place(), "");
+  global.servers = "mqtt://of-option";
+  EXPECT_EQ(place(), "");
 }
 
 TEST_F(CliServers, AFileOfSeveralClustersHasADefaultOrIsAsked) {
@@ -89,6 +109,7 @@ TEST_F(CliServers, WhoNamesAClusterMeansAFileAndNotTheEnvironmentsServers) {
   global.cluster = "b";
   Environment environment;
   environment.servers = "mqtt://of-env";
+  environment.broker = "AIO_BROKER_HOSTNAME";
   EXPECT_THAT(host_of(choose_servers(global, environment)),
               HasSubstr("--cluster needs a configuration file"));
   environment.own_file = file("sheaf.json", two);

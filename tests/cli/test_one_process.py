@@ -57,6 +57,29 @@ class Usage(Case):
                                                 "SHEAF_CLUSTER": "a"})
             self.assertEqual(len(done.stdout.splitlines()), 1, done.stderr)
 
+    def test_at_last_the_settings_of_a_pod_name_them(self):
+        pod = {"AIO_BROKER_HOSTNAME": "broker.example", "AIO_BROKER_TCP_PORT": "18883"}
+
+        def node(**more):
+            done = sheaf("ring", "--json", env={**pod, **more})
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return json.loads(done.stdout)["node"]
+        self.assertEqual(node(), "broker.example:18883")
+        self.assertEqual(node(SHEAF_SERVERS="embedded://1"), "embedded:0")
+        with tempfile.TemporaryDirectory() as home:
+            with open(os.path.join(home, "sheaf.json"), "w", encoding="utf-8") as file:
+                file.write('{"clusters": {"a": {"servers": "embedded://1"}}}')
+            self.assertEqual(node(XDG_CONFIG_HOME=home), "embedded:0")
+        mount = {"AIO_BROKER_HOSTNAME": "", "CONNECTOR_CONFIGURATION_MOUNT_PATH": "/no"}
+        for more, says in (({"AIO_BROKER_TCP_PORT": "0"}, b'AIO_BROKER_TCP_PORT is "0", not an '),
+                           ({"AIO_TLS_CERT_FILE": "c"}, b"_CERT_FILE needs AIO_TLS_KEY_FILE"),
+                           (mount, b"CONNECTOR_CONFIGURATION_MOUNT_PATH: "
+                                   b"/no/MQTT_CONNECTION_CONFIGURATION: No such file")):
+            done = sheaf("get", "k", env={**pod, **more})
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""), more)
+            self.assert_sentences(done.stderr)
+            self.assertIn(says, done.stderr)
+
     def test_bad_uris_are_one_sentence(self):
         for uri in ("b1:1883", "mqtt://", "mqtt://b1:0", "mqtt://b1:65536", "mqtt://b1*0",
                     "mqtt://b1*65536", "mqtt://b1,b1", "http://b1", "mqtt://b1?nonsense=1",
