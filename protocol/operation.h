@@ -104,6 +104,7 @@ struct OperationTerms {
   std::chrono::nanoseconds deadline{0};
   bool ttl_left = false;                 // get: also asks for the rest of the value's life
   std::uint32_t flags = 0;               // set: stored with the value
+  bool persist = false;                  // set: the store keeps it on its disk
   std::uint64_t delta = 1;               // increment, decrement
   std::optional<std::uint64_t> initial;  // increment, decrement: the value if the key is absent
   // The request, for one key, follows a Redirect of kind `ask`: the node does not own the key yet.

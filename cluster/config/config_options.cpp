@@ -218,6 +218,8 @@ constexpr std::array all_options{
            "acknowledged|a duration from 1ms to 10s", "acknowledged", engine,
            "When that file is written: before an answer, or at the latest this long after a "
            "change."},
+    Option{"persist", Type::choice, Group::engines, 0, 0, "all|asked", "all", engine,
+           "Which keys are in that file."},
 };
 // clang-format on
 

@@ -43,6 +43,7 @@ bool version_supported(std::string_view version) noexcept {
 void RequestProperties::take(std::string_view name, std::string_view value) noexcept {
   if (name == property::timestamp) keep_first(timestamp, value);
   if (name == property::fencing_token) keep_first(fencing_token, value);
+  if (name == property::persistence) keep_first(persistence, value);
 }
 
 void ReplyProperties::take(std::string_view name, std::string_view value) noexcept {

@@ -18,6 +18,7 @@ namespace sheaf::protocol::statestore {
 namespace property {
 inline constexpr std::string_view timestamp = "__ts";
 inline constexpr std::string_view fencing_token = "__ft";
+inline constexpr std::string_view persistence = "aio-persistence";  // of SET: "true", or absent
 inline constexpr std::string_view protocol_version = "__protVer";
 inline constexpr std::string_view source_id = "__srcId";
 inline constexpr std::string_view invoker_id = "__invId";  // legacy name of __srcId
@@ -30,6 +31,7 @@ inline constexpr std::string_view status_message = "__stMsg";
 inline constexpr std::string_view protocol_version = "1.0";
 inline constexpr std::string_view content_type = "application/octet-stream";
 inline constexpr std::string_view status_ok = "200";
+inline constexpr std::string_view persistence_asked = "true";
 inline constexpr std::string_view store_node =
     "StateStore";  // node of every version, __srcId of replies
 
@@ -37,8 +39,11 @@ inline constexpr std::string_view store_node =
 struct RequestProperties {
   std::optional<std::string_view> timestamp{};
   std::optional<std::string_view> fencing_token{};
+  std::optional<std::string_view> persistence{};
 
   void take(std::string_view name, std::string_view value) noexcept;
+  // The value must be kept on the disk. Every text but "true" means the same as no property.
+  bool persist() const noexcept { return persistence == persistence_asked; }
 };
 
 // The properties of a reply or a notification that a client reads.

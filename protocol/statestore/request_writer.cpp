@@ -136,7 +136,8 @@ std::optional<LocalError> RequestWriter::make_draft(const Operation& operation, 
   draft.properties_size =
       fixed_properties_.size() + PropertyWriter::text_size({nullptr, Correlation::size}) +
       expiry_size + PropertyWriter::user_size(property::timestamp, draft.timestamp.view()) +
-      (draft.fence.empty() ? 0 : PropertyWriter::user_size(property::fencing_token, draft.fence));
+      (draft.fence.empty() ? 0 : PropertyWriter::user_size(property::fencing_token, draft.fence)) +
+      (draft.persist ? PropertyWriter::user_size(property::persistence, persistence_asked) : 0);
   mqtt5::Publish publish;
   publish.qos = 1;
   publish.topic = request_topic;
@@ -208,6 +209,7 @@ std::optional<LocalError> RequestWriter::encode_watch(const Operation& operation
 std::optional<LocalError> RequestWriter::encode_set(const Operation& operation, Draft& draft) {
   if (operation.ttl.count() < 0) return invalid("the time to live is negative");
   draft.question = Question::set;
+  draft.persist = operation.persist;
   draft.value = operation.value;
   draft.head_size =
       encode_around_value(payload_, SetRequest{operation.key, operation.value,
@@ -276,6 +278,7 @@ void RequestWriter::queue(const Draft& draft, PendingRequest& request) {
   properties.u32(PropertyId::message_expiry, draft.expiry_seconds);
   properties.user(property::timestamp, draft.timestamp.view());
   if (!draft.fence.empty()) properties.user(property::fencing_token, draft.fence);
+  if (draft.persist) properties.user(property::persistence, persistence_asked);
 
   const std::string_view payload = payload_;
   if (draft.value.empty()) {

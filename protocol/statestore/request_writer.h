@@ -41,6 +41,7 @@ class RequestWriter {
     std::string_view value;  // goes between head and tail of `payload_`
     std::size_t head_size = 0;
     std::string_view fence;
+    bool persist = false;
     std::uint32_t expiry_seconds = 0;
     TimestampText timestamp;
     std::size_t properties_size = 0;

@@ -45,10 +45,12 @@ std::optional<Deadline> CommitPlan::next() const noexcept {
 
 CommitPlan::Timestamp CommitPlan::promise(const Timestamp& clock,
                                           milliseconds wall) const noexcept {
-  if (acknowledged()) return {clock.wall, clock.counter, {}};
+  if (acknowledged() && all_saved_) return {clock.wall, clock.counter, {}};
+  // The lead counts from the wall clock: from the store's own clock, which resumes at the ceiling,
+  // it would grow with each restart.
   const auto here = static_cast<std::uint64_t>(std::max<std::int64_t>(0, wall.count()));
   const auto lead = static_cast<std::uint64_t>((2 * interval_ + least_lead).count());
-  return {std::max(clock.wall, here) + lead, 0, {}};
+  return {std::max(clock.wall + 1, here + lead), 0, {}};
 }
 
 void CommitPlan::committed(const Timestamp& promised, std::chrono::nanoseconds took) noexcept {

@@ -12,8 +12,10 @@
 // long as the last commit took and at most 10 ms. So a request waits for two commits at worst, and
 // a slow disk gets larger groups.
 //
-// durability=INTERVAL: results are sent at once and are in the file an interval later. Versions
-// must grow over a restart even so. Therefore the file promises in advance that no version beyond a
+// durability=INTERVAL: results are sent at once and are in the file an interval later.
+//
+// Versions must grow over a restart even if they were sent before, or without, being saved: with an
+// interval, and with persist=asked. Therefore the file promises in advance that no version beyond a
 // ceiling was sent; a version beyond it needs a commit first.
 //
 // Thread rule: one thread at a time.
@@ -32,10 +34,10 @@ class CommitPlan {
  public:
   using Timestamp = protocol::statestore::Timestamp;
 
-  // 0: acknowledged. `clock` is the engine's after loading the file, which promises nothing beyond
-  // it.
-  CommitPlan(std::chrono::milliseconds interval, const Timestamp& clock) noexcept
-      : interval_(interval), ceiling_{clock.wall, clock.counter, {}} {}
+  // Interval 0: acknowledged. `all_saved`: every version is saved. `clock` is the engine's after
+  // loading the file, which promises nothing beyond it.
+  CommitPlan(std::chrono::milliseconds interval, bool all_saved, const Timestamp& clock) noexcept
+      : interval_(interval), all_saved_(all_saved), ceiling_{clock.wall, clock.counter, {}} {}
 
   // Call it after anything that may have changed the store.
   void note(bool unsaved, Deadline now) noexcept;
@@ -57,6 +59,7 @@ class CommitPlan {
   bool beyond_ceiling(const Timestamp& clock) const noexcept;
 
   std::chrono::milliseconds interval_;
+  bool all_saved_;
   Timestamp ceiling_;
   std::chrono::nanoseconds hold_{0};
   std::optional<Deadline> unsaved_since_;

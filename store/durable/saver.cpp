@@ -23,6 +23,7 @@ std::expected<std::unique_ptr<Saver>, std::string> Saver::start(std::unique_ptr<
     journal.restore(row);
   }
   journal.resume({header->wall, header->counter, {}});
+  journal.promised(journal.clock());
   journal.begin();
   return std::unique_ptr<Saver>(new Saver(std::move(file), engine, interval, std::move(time)));
 }
@@ -32,7 +33,7 @@ Saver::Saver(std::unique_ptr<StoreFile> file, Engine& engine, std::chrono::milli
     : file_(std::move(file)),
       journal_(engine.journal()),
       time_(std::move(time)),
-      plan_(interval, journal_.clock()) {}
+      plan_(interval, engine.options().persist == Persist::all, journal_.clock()) {}
 
 Saver::~Saver() {
   if (!journal_.empty()) commit(last_);
@@ -87,6 +88,7 @@ bool Saver::finish(Now now) {
   if (done) {
     ++commits_;
     journal_.saved();
+    journal_.promised(commit_.promised);
     plan_.committed(commit_.promised, commit_.took);
     plan_.note(!journal_.empty(), commit_.at);  // what has changed meanwhile
     trouble_.clear();

@@ -42,6 +42,8 @@ namespace sheaf::store {
 using protocol::statestore::Spelling;
 enum class NotifyMode : std::uint8_t { push, subscribed };
 enum class ReplyTopics : std::uint8_t { any, own };
+// Which keys are in the file of a store that has one.
+enum class Persist : std::uint8_t { all, asked };
 
 // The same names are used in mosquitto.conf (plugin_opt_NAME) and for embedded:// (?NAME=).
 struct EngineOptions {
@@ -58,6 +60,8 @@ struct EngineOptions {
   // durability=acknowledged (0 here): an answer is sent once the file has what it says. Otherwise
   // the file is written within this time after a change.
   std::chrono::milliseconds durability{0};
+  // persist=asked: the file has only keys whose last SET asked for it.
+  Persist persist = Persist::all;               // persist=all|asked
   NotifyMode notify = NotifyMode::push;         // notify=push|subscribed (read by the host)
   ReplyTopics reply_topics = ReplyTopics::any;  // reply_topics=any|own
 
@@ -91,6 +95,7 @@ struct Request {
   std::optional<std::string_view> correlation;
   std::optional<std::string_view> timestamp;      // user property __ts, first one
   std::optional<std::string_view> fencing_token;  // user property __ft, first one
+  bool persist = false;                           // user property aio-persistence; counts for SET
   std::string_view payload;
   Gate gate = Gate::open;
   Account account = nobody;

@@ -126,9 +126,14 @@ Set EngineOptions::set(std::string_view name, std::string_view value) {
   if (name == "fence_retention") return set_retention(fence_retention, name, value);
   if (name == "data") return set_path(data, name, value);
   if (name == "durability") return set_durability(durability, name, value);
-  return std::unexpected("the store has no option \"" + printable(name) +
-                         "\"; it has spelling, notify, reply_topics, max_keys, max_bytes, "
-                         "max_watches, max_duplicates, fence_retention, data and durability");
+  if (name == "persist") {
+    return set_choice<Persist>(persist, {{{"all", Persist::all}, {"asked", Persist::asked}}}, name,
+                               value);
+  }
+  return std::unexpected(
+      "the store has no option \"" + printable(name) +
+      "\"; it has spelling, notify, reply_topics, max_keys, max_bytes, "
+      "max_watches, max_duplicates, fence_retention, data, durability and persist");
 }
 
 }  // namespace sheaf::store

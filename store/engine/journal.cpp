@@ -3,6 +3,7 @@
 #include "store/engine/journal.h"
 
 #include <memory>
+#include <utility>
 
 namespace sheaf::store {
 
@@ -19,6 +20,11 @@ void Journal::restore(const Change& saved) {
   entry.second.fence = saved.fence ? std::make_unique<Fence>(*saved.fence) : nullptr;
 }
 
+bool Journal::beyond_ceiling() const noexcept {
+  const protocol::statestore::Timestamp last = clock_.last();
+  return std::pair(last.wall, last.counter) > std::pair(ceiling_.wall, ceiling_.counter);
+}
+
 void Journal::begin() noexcept {
   changed_records_.begin();
   changed_fences_.begin();
@@ -29,8 +35,9 @@ bool Journal::poll(Change& out) {
   if (const std::string* const key = changed_records_.take()) {
     out.key = *key;
     const RecordTable::Entry* const entry = records_.find(*key);
-    out.kind = entry == nullptr ? Change::Kind::remove : Change::Kind::put;
-    if (entry == nullptr) return true;
+    const bool filed = entry != nullptr && RecordTable::persists(*entry);
+    out.kind = filed ? Change::Kind::put : Change::Kind::remove;
+    if (!filed) return true;
     out.value = entry->second.value;
     if (accounts_ != nullptr) out.owner = accounts_->name_of(RecordTable::account(*entry));
     out.version = entry->second.version;

@@ -7,6 +7,10 @@
 //   running  call poll() until it returns false; write all of it as one transaction; then call
 //            saved(), or lost() if that failed
 //
+// What must be in the file is unsaved until then: a key that belongs there, a key that no longer
+// does, and every version beyond the ceiling that the file promises. A change of any other key is
+// not a change of the file.
+//
 // A key that changes twice before it is polled is one change: the last state counts. Remembered
 // answers and watches are not included, because they belong to connections, which end with the
 // process.
@@ -69,8 +73,15 @@ class Journal {
   // Later versions will be greater than `clock`.
   void resume(const protocol::statestore::Timestamp& clock) noexcept { clock_.resume(clock); }
   void begin() noexcept;
+  // The file promises that no version beyond this one was sent.
+  void promised(const protocol::statestore::Timestamp& ceiling) noexcept {
+    ceiling_ = {ceiling.wall, ceiling.counter};
+  }
 
-  void note_record(std::string_view key) { changed_records_.note(key); }
+  // A key has changed or was removed. `filed`: it belongs, or belonged before, in the file.
+  void note_record(std::string_view key, bool filed) {
+    if (filed || beyond_ceiling()) changed_records_.note(key);
+  }
   void note_fence(std::string_view key) { changed_fences_.note(key); }
 
   bool empty() const noexcept { return changed_records_.empty() && changed_fences_.empty(); }
@@ -87,9 +98,12 @@ class Journal {
   bool withholds(std::string_view key) const { return frozen_ && changed_records_.contains(key); }
 
  private:
+  bool beyond_ceiling() const noexcept;
+
   RecordTable& records_;
   RetainedFences& fences_;
   protocol::statestore::HybridClock& clock_;
+  Version ceiling_;
   AccountNames* accounts_ = nullptr;  // null: keys count for no account
   ChangedKeys changed_records_;
   ChangedKeys changed_fences_;

@@ -28,7 +28,7 @@ RecordTable::Entry* RecordTable::find(std::string_view key) {
 }
 
 RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std::string_view value,
-                                     Deadline expiry, Account account) {
+                                     Deadline expiry, Account account, bool persists) {
   // Everything that may fail comes before the first change.
   reserve_heap();
   if (account != nobody && account >= usage_.size()) usage_.resize(account + std::size_t{1});
@@ -46,6 +46,7 @@ RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std:
     discount(last, key.size() + before);
   }
   existing->second.account_ = account;
+  existing->second.persists_ = persists;
   count(account, key.size() + value.size());
   set_expiry(*existing, expiry);
   return *existing;

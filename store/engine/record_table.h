@@ -50,6 +50,7 @@ struct Record {
   std::uint64_t turn_ = 0;      // orders keys with the same expiry: the first one set expires first
   std::size_t heap_index_ = 0;  // if it expires
   Account account_ = nobody;
+  bool persists_ = true;
 };
 
 class RecordTable {
@@ -60,8 +61,9 @@ class RecordTable {
 
   Entry* find(std::string_view key);
   // Creates the key or replaces its value and expiry. The caller sets version and fence.
+  // `persists`: the key belongs in the file of a store that has one.
   Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry,
-             Account account = nobody);
+             Account account = nobody, bool persists = true);
   void erase(Entry& entry);
 
   static bool expired(const Entry& entry, Deadline mono) noexcept {
@@ -69,6 +71,7 @@ class RecordTable {
   }
   static Deadline expiry(const Entry& entry) noexcept { return entry.second.expiry_; }
   static Account account(const Entry& entry) noexcept { return entry.second.account_; }
+  static bool persists(const Entry& entry) noexcept { return entry.second.persists_; }
   // The entry that expires first; null if none expires.
   Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
   std::optional<Deadline> next_expiry() const noexcept;

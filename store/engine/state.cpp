@@ -262,7 +262,7 @@ Answer Engine::State::write(const wire::SetRequest& set, const Request& request,
                         now);
   }
   if (const auto refusal = find_room(entry, set, request, now)) return *refusal;
-  return apply(set, *target, request.account, now);
+  return apply(set, *target, request, now);
 }
 
 Answer Engine::State::write(const wire::DelRequest& del, const Request& request, Stamps stamps,
@@ -325,17 +325,19 @@ std::optional<Answer> Engine::State::find_room(const Entry* entry, const wire::S
   return std::nullopt;
 }
 
-Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, Account account,
-                            Now now) {
+Answer Engine::State::apply(const wire::SetRequest& set, const Target& target,
+                            const Request& request, Now now) {
   auto fence = target.stamps.token ? std::make_unique<Fence>(*target.stamps.token) : nullptr;
   // find_room() may have removed expired keys, which advances the clock.
   const auto version = clock_.tick_after(target.stamps.latest(), now.wall);
   if (!version) return refuse(StoreError::timestamp_skew);
-  Entry& entry =
-      records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono), account);
+  const bool persists = options_.persist == Persist::all || request.persist;
+  const bool filed = persists || (target.entry != nullptr && RecordTable::persists(*target.entry));
+  Entry& entry = records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono),
+                              request.account, persists);
   entry.second.version = {version->wall, version->counter};
   entry.second.fence = std::move(fence);
-  journal_.note_record(set.key);
+  journal_.note_record(set.key, filed);
   duplicates_.note_write(set.key);
   ++counters_.executed_writes;
   notify(set.key, {wire::Notification::Operation::set, set.value}, *version);
@@ -343,10 +345,10 @@ Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, A
 }
 
 void Engine::State::remove(Entry& entry, const Timestamp& after, Now now) {
-  journal_.note_record(entry.first);
   duplicates_.note_write(entry.first);
   if (entry.second.fence) retained_.keep(entry.first, *entry.second.fence, now.mono);
   const auto version = clock_.tick_after(after, now.wall);
+  journal_.note_record(entry.first, RecordTable::persists(entry));
   const auto latest_legal = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now.wall.count()) +
                                                        wire::max_drift.count());
   notify(entry.first, {wire::Notification::Operation::removed, std::nullopt},

@@ -91,8 +91,8 @@ class Engine::State {
                                   const Request& request, Now now);
 
   // Changes.
-  Answer apply(const protocol::statestore::SetRequest& set, const Target& target, Account account,
-               Now now);
+  Answer apply(const protocol::statestore::SetRequest& set, const Target& target,
+               const Request& request, Now now);
   void remove(Entry& entry, const Timestamp& after, Now now);
   Entry* find_live(std::string_view key, Now now);
   // Removes expired keys, at most `limit`. Returns false if none was due.

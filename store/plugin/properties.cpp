@@ -107,6 +107,8 @@ RequestProperties::RequestProperties(const mosquitto_property* properties) {
           if (!timestamp) timestamp = view(node->value.text);
         } else if (view(node->name) == property::fencing_token) {
           if (!fencing_token) fencing_token = view(node->value.text);
+        } else if (view(node->name) == property::persistence) {
+          if (!persistence) persistence = view(node->value.text);
         }
         break;
       default:

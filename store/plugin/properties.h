@@ -32,6 +32,7 @@ struct RequestProperties {
   std::optional<std::string_view> correlation;
   std::optional<std::string_view> timestamp;      // user property __ts, the first
   std::optional<std::string_view> fencing_token;  // user property __ft, the first
+  std::optional<std::string_view> persistence;    // user property aio-persistence, the first
 };
 
 // Removes all content from an event's list, in place. The first node stays, without content: the

@@ -216,6 +216,7 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
     sent.take(user.name, user.value);
   request.timestamp = sent.timestamp;
   request.fencing_token = sent.fencing_token;
+  request.persist = sent.persist();
   request.payload = publish.payload;
 
   const Answer answer = engine_.execute(request, now);

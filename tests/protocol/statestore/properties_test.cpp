@@ -20,6 +20,19 @@ Fault status_fault(std::string_view status) {
   return checked ? Fault{} : checked.error();
 }
 
+TEST(StateStoreProperties, OnlyTrueAsksForPersistence) {
+  for (const std::string_view value : {"false", "", "True", "1", "true "}) {
+    RequestProperties request;
+    request.take("aio-persistence", value);
+    EXPECT_FALSE(request.persist()) << value;
+  }
+  RequestProperties request;
+  EXPECT_FALSE(request.persist());
+  request.take("aio-persistence", "true");
+  request.take("aio-persistence", "false");
+  EXPECT_TRUE(request.persist());
+}
+
 TEST(StateStoreProperties, TheFirstOfANameWinsAndUnknownOnesAreIgnored) {
   RequestProperties request;
   request.take("__protVer", "1.0");

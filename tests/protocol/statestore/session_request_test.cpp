@@ -72,6 +72,38 @@ TEST(StoreSessionRequest, EachVerbAndConditionHasItsSpelling) {
   EXPECT_EQ(payload_of(operation), "*2\r\n$3\r\nGET\r\n$11\r\nsheaf/probe\r\n");
 }
 
+// The user property that asks for persistence, as the next request has it.
+std::optional<std::string> persistence_of(const Operation& operation) {
+  Wire wire;
+  wire.handshake();
+  wire.submit(operation);
+  const std::string bytes = wire.take();
+  const auto result = mqtt5::read_frame(bytes);
+  EXPECT_EQ(result.frame.total_size, bytes.size());
+  const auto publish = mqtt5::Publish::parse(result.frame, bytes);
+  if (!publish) return "no PUBLISH";
+  const auto value = publish->properties.user().find("aio-persistence");
+  return value ? std::optional(std::string(*value)) : std::nullopt;
+}
+
+TEST(StoreSessionRequest, OnlyASetThatAsksForPersistenceHasItsProperty) {
+  Operation operation = set("key", "value");
+  EXPECT_EQ(persistence_of(operation), std::nullopt);
+  operation.persist = true;
+  EXPECT_EQ(persistence_of(operation), "true");
+  operation.fence = "001696374425000:00001:StateStore";
+  operation.condition = Condition::if_absent_or_equal;
+  EXPECT_EQ(persistence_of(operation), "true");
+  for (const Verb verb :
+       {Verb::get, Verb::remove, Verb::watch, Verb::unwatch, Verb::probe, Verb::clock}) {
+    Operation other = verb == Verb::remove ? Operation{} : get("key");
+    other.key = "key";
+    other.verb = verb;
+    other.persist = true;
+    EXPECT_EQ(persistence_of(other), std::nullopt) << to_string(verb);
+  }
+}
+
 TEST(StoreSessionRequest, ClockIsAShortLivedSetWithTheOldestTimestamp) {
   Wire wire;
   wire.handshake();

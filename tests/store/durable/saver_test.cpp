@@ -14,8 +14,7 @@
 
 #include "base/random.h"
 #include "protocol/statestore/errors.h"
-#include "tests/store/durable/fake_file.h"
-#include "tests/store/engine/store_fixture.h"
+#include "tests/store/durable/saved_store.h"
 
 namespace sheaf::store {
 namespace {
@@ -24,42 +23,6 @@ using testing::HasSubstr;
 
 const std::string read_only =
     error_line(protocol::statestore::text_of(protocol::statestore::StoreError::read_only));
-
-// A store with a saver. Its destruction is a crash.
-class SavedStore {
- public:
-  SavedStore(FakeDisk& disk, milliseconds interval, Now now, EngineOptions options = {},
-             std::string_view boot = "b")
-      : disk_(disk), store(options) {
-    store.now = now;
-    auto started =
-        Saver::start(std::make_unique<FakeFile>(disk), store.engine, interval, now, boot);
-    EXPECT_TRUE(started.has_value());
-    saver = std::move(*started);
-  }
-  // Like kill -9: nothing is written any more.
-  ~SavedStore() {
-    const FakeDisk before = disk_;
-    saver.reset();
-    disk_ = before;
-  }
-
-  // Asks, and commits if that is due. Returns nothing if the answer must not be sent yet.
-  std::optional<Got> ask(const std::vector<std::string>& items, const std::string& fence = "") {
-    const Got got = fence.empty() ? store.ask(items) : store.ask(items, fence);
-    return settle() ? std::optional(got) : std::nullopt;
-  }
-  bool settle() { return saver->settle(store.now, false); }
-
- private:
-  FakeDisk& disk_;
-
- public:
-  Store store;
-  std::unique_ptr<Saver> saver;
-};
-
-constexpr Now begin_of_test{std::chrono::hours(5), golden_wall};
 
 TEST(Saver, WhatWasToldIsThereAfterACrash) {
   FakeDisk disk;

@@ -113,8 +113,8 @@ TEST(EngineOptions, AnUnknownNameIsAnsweredWithWhatThereIs) {
   const std::string text = refusal("max_key", "1");
   EXPECT_EQ(text,
             "the store has no option \"max_key\"; it has spelling, notify, reply_topics, max_keys, "
-            "max_bytes, max_watches, max_duplicates, fence_retention, data and "
-            "durability");
+            "max_bytes, max_watches, max_duplicates, fence_retention, data, "
+            "durability and persist");
   EXPECT_EQ(refusal("\x1b[2J", "1").find('\x1b'), std::string::npos);
 }
 

@@ -25,6 +25,7 @@ Got Store::send(const Ask& ask) {
   if (!ask.without_correlation) request.correlation = correlation;
   if (!ask.without_timestamp) request.timestamp = timestamp;
   request.fencing_token = ask.fence;
+  request.persist = ask.persist;
   request.payload = ask.payload;
   request.gate = ask.gate;
   request.account = ask.account;

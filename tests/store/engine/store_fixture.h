@@ -52,6 +52,7 @@ struct Ask {
   std::optional<std::string> timestamp = std::nullopt;  // the client's own clock
   bool without_timestamp = false;
   std::optional<std::string> fence = std::nullopt;
+  bool persist = false;
   Gate gate = Gate::open;
   Account account = nobody;
   Quota quota = {};
