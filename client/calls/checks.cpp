@@ -9,4 +9,8 @@ std::optional<Error> check_fence(const FencingToken& fence, const ClusterConfig&
   return runtime::check_feature(config, Feature::fencing);
 }
 
+std::optional<Error> check_persist(bool persist, const ClusterConfig& config) {
+  return persist ? runtime::check_feature(config, Feature::persist) : std::nullopt;
+}
+
 }  // namespace sheaf::client::calls

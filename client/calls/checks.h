@@ -21,5 +21,6 @@ using arguments::effective_ttl;
 
 // As the others, it returns the first error found.
 std::optional<Error> check_fence(const FencingToken& fence, const ClusterConfig& config);
+std::optional<Error> check_persist(bool persist, const ClusterConfig& config);
 
 }  // namespace sheaf::client::calls

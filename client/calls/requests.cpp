@@ -47,12 +47,13 @@ KeyRequest set_request(std::string_view key, std::string_view value, const SetOp
   operation.value = value;
   operation.fence = options.fence.text;
   operation.flags = options.flags;
+  operation.persist = options.persist;
   operation.ttl = effective_ttl(options.ttl, config);
   operation.condition = condition_of(options.condition);
   if (operation.condition == Condition::if_version) operation.version = options.version.text;
   return {operation, options.timeout, options.stop,
           first_of(check_key(key), check_value(value, config), check_ttl(options.ttl),
-                   check_fence(options.fence, config))};
+                   check_fence(options.fence, config), check_persist(options.persist, config))};
 }
 
 KeyRequest remove_request(std::string_view key, const RemoveOptions& options,
@@ -116,7 +117,9 @@ BatchRequest<SetItem> items_request(std::span<const SetItem> items, const BatchS
                                     const ClusterConfig& config) {
   protocol::Operation operation = operation_on(Verb::set, {});
   operation.ttl = effective_ttl(options.ttl, config);
-  return {items, operation, options.timeout, options.stop, check_ttl(options.ttl)};
+  operation.persist = options.persist;
+  return {items, operation, options.timeout, options.stop,
+          first_of(check_ttl(options.ttl), check_persist(options.persist, config))};
 }
 
 }  // namespace sheaf::client::calls

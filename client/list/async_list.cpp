@@ -18,7 +18,7 @@ using list::ListCall;
 struct Kept {
   const std::shared_ptr<list::ListService>& service;
   const std::string& name;
-  Timeout of_list;
+  ListOptions of_list;
 };
 
 // `start` owns the arguments. It is called with a ListCall and the way.
@@ -40,7 +40,7 @@ Call<Out> later(const Kept& kept, const ResumeHook& hook, const ListCallOptions&
 Call<Result<std::uint64_t>> AsyncList::push(std::string_view value,
                                             const ListCallOptions& options) const {
   return later<Result<std::uint64_t>, list::RunEdit>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [value = std::string(value)](const ListCall& call, auto way) mutable {
         list::push(call, std::move(value), way);
       });
@@ -49,7 +49,7 @@ Call<Result<std::uint64_t>> AsyncList::push(std::string_view value,
 Call<PushManyResult> AsyncList::push_many(std::span<const std::string_view> values,
                                           const ListCallOptions& options) const {
   return later<PushManyResult, list::PushMany>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [owned = client::calls::OwnedTexts(values)](const ListCall& call, auto way) {
         list::push_many(call, owned.views(), way);
       });
@@ -59,7 +59,7 @@ Call<Result<std::optional<std::uint64_t>>> AsyncList::insert(std::int64_t index,
                                                              std::string_view value,
                                                              const ListCallOptions& options) const {
   return later<Result<std::optional<std::uint64_t>>, list::RunEdit>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [index, value = std::string(value)](const ListCall& call, auto way) mutable {
         list::insert(call, index, std::move(value), way);
       });
@@ -68,7 +68,7 @@ Call<Result<std::optional<std::uint64_t>>> AsyncList::insert(std::int64_t index,
 Call<Result<bool>> AsyncList::update(std::int64_t index, std::string_view value,
                                      const ListCallOptions& options) const {
   return later<Result<bool>, list::RunEdit>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [index, value = std::string(value)](const ListCall& call, auto way) mutable {
         list::update(call, index, std::move(value), way);
       });
@@ -77,27 +77,27 @@ Call<Result<bool>> AsyncList::update(std::int64_t index, std::string_view value,
 Call<Result<std::optional<std::string>>> AsyncList::remove(std::int64_t index,
                                                            const ListCallOptions& options) const {
   return later<Result<std::optional<std::string>>, list::RunEdit>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [index](const ListCall& call, auto way) { list::remove(call, index, way); });
 }
 
 Call<Result<void>> AsyncList::clear(const ListCallOptions& options) const {
   return later<Result<void>, list::RunEdit>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [](const ListCall& call, auto way) { list::clear(call, way); });
 }
 
 Call<Result<AsyncList::Items>> AsyncList::range(std::int64_t first, std::int64_t last,
                                                 const ListCallOptions& options) const {
   return later<Result<Items>, RunProcedure<list::Reader>>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [first, last](const ListCall& call, auto way) { list::range(call, first, last, way); });
 }
 
 Call<Result<AsyncList::ItemsAndHoles>> AsyncList::range_with_holes(
     std::int64_t first, std::int64_t last, const ListCallOptions& options) const {
   return later<Result<ItemsAndHoles>, RunProcedure<list::Reader>>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [first, last](const ListCall& call, auto way) {
         list::range_with_holes(call, first, last, way);
       });
@@ -105,13 +105,13 @@ Call<Result<AsyncList::ItemsAndHoles>> AsyncList::range_with_holes(
 
 Call<Result<std::uint64_t>> AsyncList::drop_holes(const ListCallOptions& options) const {
   return later<Result<std::uint64_t>, list::DropHoles>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [](const ListCall& call, auto way) { list::drop_holes(call, way); });
 }
 
 Call<Result<std::uint64_t>> AsyncList::length(const ListCallOptions& options) const {
   return later<Result<std::uint64_t>, RunProcedure<list::Reader>>(
-      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      {list_.service_, list_.name_, list_.options_}, hook_, options,
       [](const ListCall& call, auto way) { list::length(call, way); });
 }
 

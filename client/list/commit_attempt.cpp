@@ -82,9 +82,12 @@ Progress CommitAttempt::plan_and_store(const std::vector<Id>& ids, Now now) {
   if (plan_.removed) gets.push_back(keys_.item(*plan_.removed));
   std::vector<KeyAndValue> puts;
   puts.reserve(plan_.items.size() + plan_.segments.size());
-  for (const NewItem& item : plan_.items) puts.push_back({keys_.item(item.id), *item.value});
+  const bool persist = plan_.head.persist;
+  for (const NewItem& item : plan_.items) {
+    puts.push_back({keys_.item(item.id), *item.value, persist});
+  }
   for (const NewSegment& segment : plan_.segments) {
-    puts.push_back({keys_.segment(segment.id), encode_segment(segment.ids)});
+    puts.push_back({keys_.segment(segment.id), encode_segment(segment.ids), persist});
   }
   if (gets.empty() && puts.empty()) return commit(now);
   register_.exchange(std::move(gets), std::move(puts), until_, now);

@@ -65,6 +65,7 @@ class Planner {
       if (each.kind == Garbage::Kind::tree) plan_.head.garbage.push_back(each);
     }
     length_ = head.length();
+    if (head.revision == 0) plan_.head.persist = edits_.front()->persist;
   }
 
   Plan run(const std::vector<Id>& ids) {

@@ -35,6 +35,7 @@ struct Edit {
   std::vector<std::string> values{};  // push: any number; insert, update: one
   Id segment = 0;                     // drop: the segment of the items; 0 = the tail
   std::vector<Id> items{};            // drop; empty: the segment itself is missing, with its items
+  bool persist = false;               // decides if the list was never written
 };
 
 // The result of one edit, if the plan is committed.

@@ -117,7 +117,7 @@ std::uint64_t Head::length() const noexcept {
 std::string encode_head(const Head& head) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(format_number);
+  out.u8(head.persist ? kept_head_format : format_number);
   write_number(out, head.revision);
   write_number(out, head.next);
   write_number(out, head.segments.size());
@@ -150,8 +150,12 @@ std::string encode_segment(const std::vector<Id>& ids) {
 
 std::expected<Head, std::string> parse_head(std::string_view bytes, Ids ids) {
   ByteReader in(bytes);
-  if (in.u8() != format_number) return std::unexpected(wrong_format(bytes));
+  const std::uint8_t format = in.u8();
+  if (format != format_number && format != kept_head_format) {
+    return std::unexpected(wrong_format(bytes));
+  }
   Head head;
+  head.persist = format == kept_head_format;
   head.revision = read_number(in);
   head.next = read_number(in);
   if ((head.next == 0) != (ids == Ids::drawn) || head.next > last_id) in.fail();

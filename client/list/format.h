@@ -10,8 +10,10 @@
 // The braces around NAME keep all the keys on one node. Blanks, control characters, `%`, `{` and
 // `}` in a name are written as %XX.
 //
-//   head     format u8 = 1, revision, next id, n, n x (id, count), t, t x id, g, g x (kind u8, id)
+//   head     format u8, revision, next id, n, n x (id, count), t, t x id, g, g x (kind u8, id)
 //   segment  format u8 = 1, n, n x id
+//
+// The head's format is 2 if the list is kept on the store's disk, else 1.
 //
 // The t items of the tail are the last ones. They are in no segment yet, so that most pushes write
 // only an item and the head.
@@ -46,6 +48,7 @@ inline constexpr Id last_id = Id{1} << 60;
 inline constexpr unsigned segment_limit = 256;  // items
 inline constexpr std::size_t name_limit = 4'096;
 inline constexpr std::uint8_t format_number = 1;
+inline constexpr std::uint8_t kept_head_format = 2;
 
 class Keys {
  public:
@@ -93,6 +96,9 @@ struct Head {
   std::vector<SegmentRef> segments;
   std::vector<Id> tail;  // at most segment_limit
   std::vector<Garbage> garbage;
+  // All keys of the list are kept on the store's disk, as its first edit decided: one of them
+  // without the others would be a damaged list after a restart.
+  bool persist = false;
 
   std::uint64_t length() const noexcept;
   friend bool operator==(const Head&, const Head&) = default;

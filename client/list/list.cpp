@@ -22,8 +22,9 @@ std::optional<Error> check_list(const ClusterConfig& config, const std::string& 
 std::optional<Error> ListCall::refusal(Form form, std::span<const std::string_view> values) const {
   if (auto refused = context().refusal(form == Form::blocking)) return refused;
   if (auto error = check_list(config(), name)) return error;
-  if (auto error = calls::check_timeout(of_list)) return error;
+  if (auto error = calls::check_timeout(of_list.timeout)) return error;
   if (auto error = calls::check_timeout(options.timeout)) return error;
+  if (auto error = calls::check_persist(of_list.persist, config())) return error;
   for (const std::string_view value : values) {
     if (auto error = calls::check_value(value, config())) return error;
   }
@@ -44,58 +45,55 @@ List::List(Client& client, std::string name, ListOptions options)
       options_(options) {}
 
 Result<std::uint64_t> List::push(std::string_view value, const ListCallOptions& options) {
-  return list::push({*service_, name_, options_.timeout, options}, std::string(value),
+  return list::push({*service_, name_, options_, options}, std::string(value),
                     Returned<Result<std::uint64_t>>());
 }
 
 PushManyResult List::push_many(std::span<const std::string_view> values,
                                const ListCallOptions& options) {
-  return list::push_many({*service_, name_, options_.timeout, options}, values,
-                         Returned<PushManyResult>());
+  return list::push_many({*service_, name_, options_, options}, values, Returned<PushManyResult>());
 }
 
 Result<std::optional<std::uint64_t>> List::insert(std::int64_t index, std::string_view value,
                                                   const ListCallOptions& options) {
-  return list::insert({*service_, name_, options_.timeout, options}, index, std::string(value),
+  return list::insert({*service_, name_, options_, options}, index, std::string(value),
                       Returned<Result<std::optional<std::uint64_t>>>());
 }
 
 Result<bool> List::update(std::int64_t index, std::string_view value,
                           const ListCallOptions& options) {
-  return list::update({*service_, name_, options_.timeout, options}, index, std::string(value),
+  return list::update({*service_, name_, options_, options}, index, std::string(value),
                       Returned<Result<bool>>());
 }
 
 Result<std::optional<std::string>> List::remove(std::int64_t index,
                                                 const ListCallOptions& options) {
-  return list::remove({*service_, name_, options_.timeout, options}, index,
+  return list::remove({*service_, name_, options_, options}, index,
                       Returned<Result<std::optional<std::string>>>());
 }
 
 Result<void> List::clear(const ListCallOptions& options) {
-  return list::clear({*service_, name_, options_.timeout, options}, Returned<Result<void>>());
+  return list::clear({*service_, name_, options_, options}, Returned<Result<void>>());
 }
 
 Result<std::vector<std::string>> List::range(std::int64_t first, std::int64_t last,
                                              const ListCallOptions& options) const {
-  return list::range({*service_, name_, options_.timeout, options}, first, last,
+  return list::range({*service_, name_, options_, options}, first, last,
                      Returned<Result<std::vector<std::string>>>());
 }
 
 Result<std::vector<std::optional<std::string>>> List::range_with_holes(
     std::int64_t first, std::int64_t last, const ListCallOptions& options) const {
-  return list::range_with_holes({*service_, name_, options_.timeout, options}, first, last,
+  return list::range_with_holes({*service_, name_, options_, options}, first, last,
                                 Returned<Result<std::vector<std::optional<std::string>>>>());
 }
 
 Result<std::uint64_t> List::drop_holes(const ListCallOptions& options) {
-  return list::drop_holes({*service_, name_, options_.timeout, options},
-                          Returned<Result<std::uint64_t>>());
+  return list::drop_holes({*service_, name_, options_, options}, Returned<Result<std::uint64_t>>());
 }
 
 Result<std::uint64_t> List::length(const ListCallOptions& options) const {
-  return list::length({*service_, name_, options_.timeout, options},
-                      Returned<Result<std::uint64_t>>());
+  return list::length({*service_, name_, options_, options}, Returned<Result<std::uint64_t>>());
 }
 
 ListPages List::pages(std::size_t page_items) const {

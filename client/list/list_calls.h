@@ -23,12 +23,14 @@ using calls::Form;
 struct ListCall {
   ListService& service;
   const std::string& name;
-  const Timeout& of_list;
+  const ListOptions& of_list;
   const ListCallOptions& options;
 
   runtime::Context& context() const noexcept { return service.context; }
   const ClusterConfig& config() const noexcept { return service.context.config(); }
-  std::chrono::nanoseconds time() const { return step_time(config(), of_list, options.timeout); }
+  std::chrono::nanoseconds time() const {
+    return step_time(config(), of_list.timeout, options.timeout);
+  }
   // The reason that the call cannot start, if any. `values`: the items to write.
   std::optional<Error> refusal(Form form, std::span<const std::string_view> values = {}) const;
 };
@@ -41,7 +43,7 @@ typename Way::Return edit(const ListCall& call, Edit::Kind kind, std::int64_t in
   const std::string_view item = value ? std::string_view(*value) : std::string_view();
   const std::span<const std::string_view> values(&item, value ? 1 : 0);
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
-  Edit one{kind, index, {}};
+  Edit one{.kind = kind, .index = index, .persist = call.of_list.persist};
   if (value) one.values.push_back(std::move(*value));
   return way.template run<RunEdit>(context, call.options.stop, convert, call.service, call.name,
                                    std::move(one), read_monotonic(), call.time());
@@ -111,7 +113,7 @@ typename Way::Return push_many(const ListCall& call, std::span<const std::string
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
   return way.template run<PushMany>(context, call.options.stop, calls::AsItIs(), call.service,
-                                    call.name, values, call.time());
+                                    call.name, values, call.of_list.persist, call.time());
 }
 
 template <class Way>

@@ -40,6 +40,7 @@ ReadTerms read_terms(const ClusterConfig& config, Deadline started, std::chrono:
 void PushMany::start(Now now) {
   if (values_.empty()) return end_.ended();
   edit = Edit();
+  edit.persist = persist_;
   std::size_t bytes = 0;
   for (const std::string_view value : values_) {
     bytes += value.size();

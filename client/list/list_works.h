@@ -61,8 +61,13 @@ class PushMany final : private EditCall, private socket::Lane::Task {
   static constexpr std::size_t part_bytes = 4u << 20;
 
   PushMany(calls::WorkEnd& end, ListService& service, std::string_view name,
-           std::span<const std::string_view> values, std::chrono::nanoseconds time)
-      : end_(end), service_(service), name_(name), values_(values), time_(time) {}
+           std::span<const std::string_view> values, bool persist, std::chrono::nanoseconds time)
+      : end_(end),
+        service_(service),
+        name_(name),
+        values_(values),
+        persist_(persist),
+        time_(time) {}
 
   void start(Now now);
   void cancel(Now now);
@@ -76,6 +81,7 @@ class PushMany final : private EditCall, private socket::Lane::Task {
   ListService& service_;
   std::string name_;
   std::span<const std::string_view> values_;
+  const bool persist_;
   const std::chrono::nanoseconds time_;
   Out result_;
 };

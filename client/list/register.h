@@ -44,6 +44,7 @@ struct RegisterEvent {
 struct KeyAndValue {
   std::string key;
   std::string value;
+  bool persist = false;
 };
 
 class Register {

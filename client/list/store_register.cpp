@@ -137,6 +137,7 @@ void StoreRegister::send_claim(Now now) {
   PendingOperation operation(Verb::set, keys_.head());
   operation.condition = absent_ ? Condition::if_absent : Condition::if_absent_or_equal;
   operation.value = bytes_;
+  operation.persist = head_.persist;
   operation.fence = token_;
   operation.connection = connection_;
   send(step, std::move(operation), now);
@@ -166,6 +167,7 @@ void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndVa
   for (KeyAndValue& each : puts) {
     PendingOperation operation(Verb::set, std::move(each.key));
     operation.value = std::move(each.value);
+    operation.persist = each.persist;
     operation.fence = token_;
     operation.connection = connection_;
     operation.deadline = until;  // there may be many, and the last ones are sent late
@@ -189,6 +191,7 @@ void StoreRegister::commit(Head head, Deadline until, Now now) {
   known_ = false;
   PendingOperation operation(Verb::set, keys_.head());
   operation.value = next_bytes_;
+  operation.persist = next_.persist;
   operation.fence = token_;
   operation.connection = connection_;
   operation.deadline = until;

@@ -110,6 +110,7 @@ Operation FencedRead::operation() {
   operation.condition = Condition::if_absent_or_equal;
   operation.value = result_->data;
   operation.ttl = terms_.ttl;
+  operation.persist = terms_.persist;
   operation.fence = fence();
   return operation;
 }
@@ -140,6 +141,7 @@ Operation write_operation(const FencedTerms& terms, SetCondition condition) {
   operation.key = terms.key;
   operation.value = terms.value;
   operation.ttl = terms.ttl;
+  operation.persist = terms.persist;
   switch (condition) {
     case SetCondition::always:
       break;

@@ -39,6 +39,7 @@ struct FencedTerms {
   std::string key;
   std::string value;                 // write
   std::chrono::milliseconds ttl{0};  // write; read: for the claim
+  bool persist = false;              // likewise
   Deadline started{0};
   Deadline deadline{0};
   bool bound = true;  // to the lock's connection; false: the key may be on another node

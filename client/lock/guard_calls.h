@@ -76,10 +76,15 @@ template <class Way>
 typename Way::Return read(const SharedSession& session, std::string_view key,
                           const FencedReadOptions& options, Way way) {
   const runtime::Context::Entry entry(session->context());
+  const ClusterConfig& config = session->context().config();
   auto terms =
       fenced_terms(*session, Way::form, {key, options.other_node, options.timeout, options.stop},
-                   calls::check_ttl(options.ttl));
-  if (terms) terms->ttl = calls::effective_ttl(options.ttl, session->context().config());
+                   calls::first_of(calls::check_ttl(options.ttl),
+                                   calls::check_persist(options.persist, config)));
+  if (terms) {
+    terms->ttl = calls::effective_ttl(options.ttl, config);
+    terms->persist = options.persist;
+  }
   return carry_out<FencedRead, VersionedRead>(session, std::move(terms), options.stop,
                                               std::move(way));
 }
@@ -89,12 +94,14 @@ typename Way::Return write(const SharedSession& session, std::string_view key,
                            std::string_view value, const FencedWriteOptions& options, Way way) {
   const runtime::Context::Entry entry(session->context());
   const ClusterConfig& config = session->context().config();
-  auto terms = fenced_terms(
-      *session, Way::form, {key, options.other_node, options.timeout, options.stop},
-      calls::first_of(calls::check_value(value, config), calls::check_ttl(options.ttl)));
+  auto terms =
+      fenced_terms(*session, Way::form, {key, options.other_node, options.timeout, options.stop},
+                   calls::first_of(calls::check_value(value, config), calls::check_ttl(options.ttl),
+                                   calls::check_persist(options.persist, config)));
   if (terms) {
     terms->value = value;
     terms->ttl = calls::effective_ttl(options.ttl, config);
+    terms->persist = options.persist;
   }
   return carry_out<FencedWrite, VersionedWrite>(session, std::move(terms), options.stop,
                                                 std::move(way), options.condition);

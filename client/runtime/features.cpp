@@ -61,6 +61,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "get and set";
     case Feature::flags:
       return "flags with the value";
+    case Feature::persist:
+      return "keys that are kept on disk";
     case Feature::millisecond_ttl:
       return "time to live in ms";
     case Feature::ttl_left:

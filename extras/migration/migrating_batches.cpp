@@ -160,7 +160,12 @@ std::vector<KeyResult<SetResult>> set_many(MigratingCache::State& state,
                std::vector<WriteProgress>& all) {
              Client& client = state.client(step.fleet);
              if (step.stores) {
-               store_at(client, distinct, places, {options.ttl, left, options.stop}, all);
+               store_at(client, distinct, places,
+                        {.ttl = options.ttl,
+                         .persist = options.persist,
+                         .timeout = left,
+                         .stop = options.stop},
+                        all);
              } else {
                remove_at(client, distinct.keys, places, {left, options.stop}, all);
              }

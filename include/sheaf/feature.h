@@ -29,6 +29,7 @@ enum class Feature : std::uint8_t {
   touch,               ///< touch, get_and_touch.
   get_and_set,         ///< get_and_set.
   flags,               ///< SetOptions::flags: 32 bits stored with the value.
+  persist,             ///< SetOptions::persist: what the store keeps on its disk.
   millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
   ttl_left,            ///< GetOptions::ttl_left; for memcached only with the meta protocol.
   rehash,              ///< FailoverMode::rehash.

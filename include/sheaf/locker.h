@@ -77,6 +77,7 @@ struct FencedReadOptions {
   /// the key never expires afterwards (or after the cluster's `default_ttl`). Under an advisory
   /// lock a read writes nothing, and the time to live stays as it is.
   std::optional<Ttl> ttl{};
+  bool persist = false;     ///< As `ttl`: say it again of a key that was set so.
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< For the whole read. See Timeout.
   Stop stop{};              ///< See Stop.
@@ -86,6 +87,7 @@ struct FencedReadOptions {
 struct FencedWriteOptions {
   std::optional<Ttl> ttl{};                       ///< As SetOptions::ttl.
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
+  bool persist = false;                           ///< See SetOptions::persist.
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< See Timeout.
   Stop stop{};              ///< See Stop.

@@ -66,8 +66,10 @@ struct SetOptions {
   FencingToken fence{};                           ///< Empty: none is sent.
   Version version{};                              ///< For if_version: as a get or set returned it.
   std::uint32_t flags = 0;  ///< Kept with the value and returned with it. memcached.
-  Timeout timeout{};        ///< See Timeout.
-  Stop stop{};              ///< See Stop.
+  /// Asks the store to keep the key on its disk, where only such keys are kept: docs/durability.md.
+  bool persist = false;
+  Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// What a set did.
@@ -182,6 +184,7 @@ struct SetItem {
 /// Options of set_many, the same for every entry.
 struct BatchSetOptions {
   std::optional<Ttl> ttl{};  ///< See SetOptions::ttl.
+  bool persist = false;      ///< See SetOptions::persist.
   Timeout timeout{};         ///< For the whole batch.
   Stop stop{};               ///< For the whole batch; see Stop.
 };

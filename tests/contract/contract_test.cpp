@@ -291,6 +291,7 @@ TEST_P(Contract, WhatTheEndpointLacksIsRefusedAsUnsupportedAndChangesNothing) {
   if (!client->supports(Feature::if_version))
     has(Feature::if_version, client->remove("kept", removal));
   has(Feature::flags, client->set("kept", "1", {.flags = 1}));
+  has(Feature::persist, client->set("kept", "1", {.persist = true}));
   has(Feature::edits, client->append("kept", ""));
   has(Feature::edits, client->prepend("kept", ""));
   has(Feature::counters, client->increment("kept", 0));
@@ -334,7 +335,7 @@ TEST_P(Contract, ABatchReturnsOneOutcomeForEachDistinctKeyInOrderOfFirstAppearan
   std::vector<SetItem> items;
   for (const std::string& name : names) items.push_back({name, name});
   items.push_back({names[3], "last"});
-  const auto stored = client->set_many(items, {std::nullopt, 10s});
+  const auto stored = client->set_many(items, {.timeout = 10s});
   ASSERT_EQ(stored.size(), 1000u);
   for (const auto& entry : stored) ASSERT_TRUE(entry.result) << entry.result.error().message();
 

@@ -175,7 +175,7 @@ TEST_P(Memcached, ABatchWithOneKeyThatIsTooLongSpoilsThatKeyOnly) {
   names[500] = std::string(251, 'x');
   std::vector<SetItem> items;
   for (const std::string& name : names) items.push_back({name, name});
-  const auto set = client->set_many(items, {std::nullopt, 10s});
+  const auto set = client->set_many(items, {.timeout = 10s});
   EXPECT_EQ(std::ranges::count_if(set, [](const auto& each) { return !each.result; }), 1);
   expect_local(set[500].result, Reason::too_large, "250");
   const std::vector<std::string_view> keys(names.begin(), names.end());

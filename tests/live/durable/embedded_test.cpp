@@ -52,6 +52,50 @@ TEST(EmbeddedData, KeysVersionsAndTimesToLiveAreThereAfterReopening) {
   EXPECT_GT(client.set("key", "other")->version.text, version);
 }
 
+// Each form that writes asks for one key and does not ask for another.
+TEST(EmbeddedData, OfEachFormOnlyWhatAskedIsThereAfterReopening) {
+  const DataFolder data;
+  const std::string asked = "&persist=asked";
+  {
+    Client client = open(data, asked);
+    client.set("set", "1", {.persist = true}).value();
+    client.set("not", "1").value();
+    const SetItem items[] = {{"many-a", "1"}, {"many-b", "1"}};
+    for (const auto& [key, stored] : client.set_many(items, {.persist = true})) stored.value();
+    const SetItem others[] = {{"not-many", "1"}};
+    for (const auto& [key, stored] : client.set_many(others)) stored.value();
+    client.set("{l}read", "1", {.persist = true}).value();
+    client.set("{l}not-read", "1", {.persist = true}).value();
+    Locker locker(client);
+    LockResult lock = locker.lock("l");
+    lock->write("{l}written", "1", {.persist = true}).value();
+    lock->write("{l}not-written", "1").value();
+    lock->read("{l}read", {.persist = true}).value();
+    lock->read("{l}not-read").value();
+    List kept(client, "kept", {.persist = true});
+    List lost(client, "lost");
+    for (int i = 0; i < 600; ++i) {  // several segments
+      kept.push(std::to_string(i)).value();
+      lost.push(std::to_string(i)).value();
+    }
+    List(client, "kept").push("by a handle that does not ask").value();
+    List(client, "lost", {.persist = true}).push("by one that asks").value();
+    List(client, "kept").remove(0).value();
+  }
+  Client client = open(data, asked);
+  for (const char* key : {"set", "many-a", "many-b", "{l}read", "{l}written"}) {
+    EXPECT_TRUE(client.get(key).value()) << key;
+  }
+  for (const char* key : {"not", "not-many", "{l}not-read", "{l}not-written", "l"}) {
+    EXPECT_FALSE(client.get(key).value()) << key;
+  }
+  const auto items = List(client, "kept").range(0, -1).value();
+  EXPECT_EQ(items.size(), 600u);
+  EXPECT_EQ(items.front(), "1");
+  EXPECT_EQ(items.back(), "by a handle that does not ask");
+  EXPECT_EQ(List(client, "lost").length().value(), 0u);
+}
+
 TEST(EmbeddedData, EachEngineHasItsFile) {
   const DataFolder data;
   {
