@@ -226,12 +226,13 @@ class ItemReader {
   std::string error_;
 };
 
-void write_part(Context& context, std::span<const KeyValue> items, const std::optional<Ttl>& ttl,
+void write_part(Context& context, std::span<const KeyValue> items, const MsetWords& words,
                 Report& report) {
   std::vector<SetItem> views;
   views.reserve(items.size());
   for (const KeyValue& item : items) views.push_back({item.key, item.value});
-  const BatchSetOptions options{.ttl = ttl, .timeout = context.global.timeout};
+  const BatchSetOptions options{
+      .ttl = words.ttl, .persist = words.persist, .timeout = context.global.timeout};
   for (const auto& [key, result] : context.client.set_many(views, options)) {
     if (!result) {
       report.failure(key, result.error());
@@ -242,8 +243,7 @@ void write_part(Context& context, std::span<const KeyValue> items, const std::op
   }
 }
 
-void write_all_parts(Context& context, ItemReader& reader, const std::optional<Ttl>& ttl,
-                     Report& report) {
+void write_all_parts(Context& context, ItemReader& reader, const MsetWords& words, Report& report) {
   Progress progress("keys", reader.lines().total());
   std::vector<KeyValue> part;
   for (bool more = true; more && Interrupts::signal() == 0;) {
@@ -256,7 +256,7 @@ void write_all_parts(Context& context, ItemReader& reader, const std::optional<T
       bytes += item->key.size() + item->value.size();
       part.push_back(std::move(*item));
     }
-    if (!part.empty() && Interrupts::signal() == 0) write_part(context, part, ttl, report);
+    if (!part.empty() && Interrupts::signal() == 0) write_part(context, part, words, report);
     progress.show(report.tally().total(), reader.lines().bytes());
   }
 }
@@ -378,7 +378,7 @@ ExitCode run_mset(Context& context, const MsetWords& words) {
   if (!reader.check_first()) {
     return refuse(context, reader.error() + "; nothing was written.");
   }
-  write_all_parts(context, reader, words.ttl, report);
+  write_all_parts(context, reader, words, report);
   const std::string written = with_commas(report.tally().answered());
   if (!reader.error().empty()) {
     report.stop(ExitCode::failed,
@@ -391,7 +391,7 @@ ExitCode run_mset(Context& context, const MsetWords& words) {
   return report.finish("written");
 }
 
-constexpr OptionRow mset_options[] = {options::ttl};
+constexpr OptionRow mset_options[] = {options::ttl, options::persist};
 
 }  // namespace
 

@@ -38,6 +38,7 @@ Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nano
                                     {.ttl = words.ttl,
                                      .condition = SetCondition::if_absent_or_equal,
                                      .fence = words.fence,
+                                     .persist = words.persist,
                                      .timeout = left});
     if (!claimed) return Failure(claimed.error());
     if (claimed->stored) {
@@ -72,7 +73,8 @@ ExitCode run_get(Context& context, const GetWords& words) {
 
 constexpr OptionRow get_options[] = {
     options::fence,
-    {"--ttl", "DURATION", "with --fence: time to live of the value that is written back"},
+    {"--ttl", "DURATION", "with --fence: time to live of that value"},
+    {"--persist", "", "with --fence: keep that value on the store's disk"},
     {"--touch", "DURATION", "also give the key this time to live (memcached, redis)"},
     options::raw};
 
@@ -153,6 +155,7 @@ ExitCode run_set(Context& context, const SetWords& words) {
                                         .fence = words.fence,
                                         .version = words.version,
                                         .flags = words.flags,
+                                        .persist = words.persist,
                                         .timeout = context.global.timeout});
   if (!done) return complain_about_key(context, words.key, done.error());
   if (context.json()) context.out.line(json_stored(words.key, *done));
@@ -163,13 +166,14 @@ ExitCode run_set(Context& context, const SetWords& words) {
 
 constexpr OptionRow set_options[] = {
     options::ttl,
+    options::persist,
     {"--if-absent", "", "only if the key is absent"},
     {"--if-absent-or-equal", "",
      "only if the key is absent or holds exactly this value (not memcached)"},
     {"--if-present", "", "only if the key exists (memcached, redis)"},
     options::if_version,
     options::fence,
-    {"--flags", "N", "a number of 32 bits stored with the value (memcached)"}};
+    {"--flags", "N", "32 bits stored with the value (memcached)"}};
 
 }  // namespace
 

@@ -26,7 +26,9 @@ using Work = ExitCode (*)(Context& context, List& list, const Words& words);
 
 template <class Words, Work<Words> Run>
 ExitCode on_list(Context& context, const Words& words) {
-  List list(context.client, words.name, {context.global.timeout});
+  ListOptions options{.timeout = context.global.timeout};
+  if constexpr (requires { words.persist; }) options.persist = words.persist;
+  List list(context.client, words.name, options);
   return Run(context, list, words);
 }
 
@@ -179,6 +181,8 @@ ExitCode run_drop_holes(Context& context, List& list, const ListWords& words) {
 }
 
 constexpr OptionRow range_options[] = {options::raw};
+constexpr OptionRow push_options[] = {
+    {"--persist", "", "keep a new list on the store's disk (mqtt, embedded)"}};
 
 }  // namespace
 
@@ -190,6 +194,7 @@ CommandRow list_push_command() {
        .purpose = "append items; prints the new length",
        .text = "With - there is one item on each line of standard input.",
        .examples = {"sheaf list push jobs paint dry", "sheaf list push jobs - <jobs.txt"},
+       .options = push_options,
        .completion = completes_nothing});
 }
 

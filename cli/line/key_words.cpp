@@ -53,8 +53,10 @@ std::expected<KeysWords, std::string> read_keys_words(const ParsedLine& line) {
 }
 
 std::expected<GetWords, std::string> read_get_words(const ParsedLine& line) {
-  GetWords words{.key = line.text(0), .fence = {}, .ttl = {}, .touch = {}, .raw = {}};
+  GetWords words{
+      .key = line.text(0), .fence = {}, .ttl = {}, .persist = {}, .touch = {}, .raw = {}};
   words.raw = line.has("--raw");
+  words.persist = line.has("--persist");
   OptionReader reader(line);
   reader.time_to_live("--ttl", words.ttl);
   reader.time_to_live("--touch", words.touch);
@@ -62,6 +64,8 @@ std::expected<GetWords, std::string> read_get_words(const ParsedLine& line) {
   reader.refuse_if(
       words.ttl && words.fence.text.empty(),
       "--ttl of get needs --fence: it is the time to live of the value that is written back.");
+  reader.refuse_if(words.persist && words.fence.text.empty(),
+                   "--persist of get needs --fence: it concerns the value that is written back.");
   reader.refuse_if(words.touch && !words.fence.text.empty(),
                    "--fence and --touch are both given: use --ttl with --fence.");
   return reader.take(std::move(words));
@@ -76,6 +80,7 @@ std::expected<SetWords, std::string> read_set_words(const ParsedLine& line) {
   read_condition(line, reader, words);
   reader.text("--if-version", "a version", words.version.text);
   reader.number("--flags", 0, most_flags, words.flags);
+  words.persist = line.has("--persist");
   reader.text("--fence", "a token", words.fence.text);
   return reader.take(std::move(words));
 }
@@ -103,6 +108,7 @@ std::expected<MsetWords, std::string> read_mset_words(const ParsedLine& line) {
   OptionReader reader(line);
   reader.refuse_if(line.text(0) != "-", "mset reads standard input: its argument must be -.");
   reader.time_to_live("--ttl", words.ttl);
+  words.persist = line.has("--persist");
   return reader.take(words);
 }
 

@@ -43,6 +43,7 @@ struct GetWords {
   std::string key;
   FencingToken fence;        // --fence
   std::optional<Ttl> ttl;    // --ttl, with --fence
+  bool persist = false;      // --persist, with --fence
   std::optional<Ttl> touch;  // --touch
   bool raw = false;          // --raw
 };
@@ -54,6 +55,7 @@ struct SetWords : ValueWords {
   SetCondition condition = SetCondition::always;  // --if-...
   Version version;                                // --if-version
   std::uint32_t flags = 0;                        // --flags
+  bool persist = false;                           // --persist
   FencingToken fence;                             // --fence
   bool raw = false;                               // --raw
 };
@@ -68,6 +70,7 @@ std::expected<DelWords, std::string> read_del_words(const ParsedLine& line);
 
 struct MsetWords {
   std::optional<Ttl> ttl;  // --ttl
+  bool persist = false;    // --persist
 };
 std::expected<MsetWords, std::string> read_mset_words(const ParsedLine& line);
 

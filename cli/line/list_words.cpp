@@ -39,7 +39,8 @@ std::expected<ListRangeWords, std::string> read_list_range_words(const ParsedLin
 }
 
 std::expected<ListPushWords, std::string> read_list_push_words(const ParsedLine& line) {
-  ListPushWords words{line.text(0), {}, line.arguments.size() == 2 && line.is_stdin(1)};
+  ListPushWords words{
+      line.text(0), {}, line.arguments.size() == 2 && line.is_stdin(1), line.has("--persist")};
   if (!words.from_stdin) words.values = line.texts(1);
   return words;
 }

@@ -41,6 +41,7 @@ struct ListPushWords {
   std::string name;
   std::vector<std::string> values;
   bool from_stdin = false;  // one item on each line of standard input
+  bool persist = false;     // --persist
 };
 std::expected<ListPushWords, std::string> read_list_push_words(const ParsedLine& line);
 
