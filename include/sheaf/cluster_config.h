@@ -140,7 +140,7 @@ struct ClusterConfig {
   std::string tls_ca;
   std::string tls_cert;  ///< `tls_cert`: a PEM file, our certificate and its chain; empty = none.
   std::string tls_key;   ///< `tls_key`: a PEM file with its key.
-  std::string tls_key_password_file;  ///< A file with the key's passphrase and blanks around it.
+  std::string tls_key_password_file;  ///< `tls_key_password_file`: a file with its passphrase.
   /// `tls_name`: the name or address that the certificates of all servers must be for; empty = each
   /// server's host.
   std::string tls_name;

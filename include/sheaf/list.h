@@ -24,9 +24,7 @@ struct ListOptions {
   /// the cluster's `timeout`, so 5 s unless configured. Below 2 s, the lease of a list's lock, an
   /// edit may end before the lock of a writer that died.
   Timeout timeout{};
-  /// SetOptions::persist for all keys of the list, if an edit of this handle is its first. A list
-  /// that exists stays as it is.
-  bool persist = false;
+  bool persist = false;  ///< SetOptions::persist of the whole list; counts for its first edit.
 };
 
 /// Options of one call of a List.

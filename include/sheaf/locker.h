@@ -77,7 +77,7 @@ struct FencedReadOptions {
   /// the key never expires afterwards (or after the cluster's `default_ttl`). Under an advisory
   /// lock a read writes nothing, and the time to live stays as it is.
   std::optional<Ttl> ttl{};
-  bool persist = false;     ///< As `ttl`: say it again of a key that was set so.
+  bool persist = false;     ///< As `ttl`: give it again for a key that was set so.
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< For the whole read. See Timeout.
   Stop stop{};              ///< See Stop.

@@ -66,10 +66,9 @@ struct SetOptions {
   FencingToken fence{};                           ///< Empty: none is sent.
   Version version{};                              ///< For if_version: as a get or set returned it.
   std::uint32_t flags = 0;  ///< Kept with the value and returned with it. memcached.
-  /// Asks the store to keep the key on its disk, where only such keys are kept: docs/durability.md.
-  bool persist = false;
-  Timeout timeout{};  ///< See Timeout.
-  Stop stop{};        ///< See Stop.
+  bool persist = false;     ///< Asks the store to keep the key on its disk: docs/durability.md.
+  Timeout timeout{};        ///< See Timeout.
+  Stop stop{};              ///< See Stop.
 };
 
 /// What a set did.
@@ -82,8 +81,7 @@ struct SetResult {
 struct RemoveOptions {
   std::optional<std::string_view> if_value{};  ///< Remove only if the key holds exactly this value.
   FencingToken fence{};                        ///< Empty: none is sent.
-  /// Remove only if the key is still at this version. memcached, Redis protocol. Not with
-  /// `if_value`.
+  /// Remove only if the key is at this version; not with `if_value`. memcached, Redis protocol.
   std::optional<Version> if_version{};
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.
