@@ -113,7 +113,7 @@ typename Way::Return push_many(const ListCall& call, std::span<const std::string
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
   return way.template run<PushMany>(context, call.options.stop, calls::AsItIs(), call.service,
-                                    call.name, values, call.of_list.persist, call.time());
+                                    call.name, values, call.time(), call.of_list.persist);
 }
 
 template <class Way>

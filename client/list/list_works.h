@@ -61,13 +61,14 @@ class PushMany final : private EditCall, private socket::Lane::Task {
   static constexpr std::size_t part_bytes = 4u << 20;
 
   PushMany(calls::WorkEnd& end, ListService& service, std::string_view name,
-           std::span<const std::string_view> values, bool persist, std::chrono::nanoseconds time)
+           std::span<const std::string_view> values, std::chrono::nanoseconds time,
+           bool persist = false)
       : end_(end),
         service_(service),
         name_(name),
         values_(values),
-        persist_(persist),
-        time_(time) {}
+        time_(time),
+        persist_(persist) {}
 
   void start(Now now);
   void cancel(Now now);
@@ -81,8 +82,8 @@ class PushMany final : private EditCall, private socket::Lane::Task {
   ListService& service_;
   std::string name_;
   std::span<const std::string_view> values_;
-  const bool persist_;
   const std::chrono::nanoseconds time_;
+  const bool persist_;
   Out result_;
 };
 
