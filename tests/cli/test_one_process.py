@@ -58,7 +58,8 @@ class Usage(Case):
             self.assertEqual(len(done.stdout.splitlines()), 1, done.stderr)
 
     def test_at_last_the_settings_of_a_pod_name_them(self):
-        pod = {"AIO_BROKER_HOSTNAME": "broker.example", "AIO_BROKER_TCP_PORT": "18883"}
+        pod = {"AIO_BROKER_HOSTNAME": "broker.example", "AIO_BROKER_TCP_PORT": "18883",
+               "AIO_MQTT_USE_TLS": "false"}
 
         def node(**more):
             done = sheaf("ring", "--json", env={**pod, **more})
@@ -72,7 +73,7 @@ class Usage(Case):
             self.assertEqual(node(XDG_CONFIG_HOME=home), "embedded:0")
         mount = {"AIO_BROKER_HOSTNAME": "", "CONNECTOR_CONFIGURATION_MOUNT_PATH": "/no"}
         for more, says in (({"AIO_BROKER_TCP_PORT": "0"}, b'AIO_BROKER_TCP_PORT is "0", not an '),
-                           ({"AIO_TLS_CERT_FILE": "c"}, b"_CERT_FILE needs AIO_TLS_KEY_FILE"),
+                           ({"AIO_TLS_CERT_FILE": "c"}, b"AIO_TLS_CERT_FILE needs TLS, which "),
                            (mount, b"CONNECTOR_CONFIGURATION_MOUNT_PATH: "
                                    b"/no/MQTT_CONNECTION_CONFIGURATION: No such file")):
             done = sheaf("get", "k", env={**pod, **more})
