@@ -250,6 +250,18 @@ TEST(ListEdit, InsertsAtTheEndMakeTheTailASegmentAtLast) {
   EXPECT_FALSE(model.head.segments.empty());
 }
 
+TEST(ListEdit, TheFirstEditDecidesWhetherTheListIsKept) {
+  for (const bool first : {false, true}) {
+    Model model;
+    model.apply({{.values = {"a"}, .persist = first}, {.values = {"b"}, .persist = !first}});
+    EXPECT_EQ(model.head.persist, first);
+    model.apply({{.values = {"c"}, .persist = !first}});
+    model.apply({{.kind = Edit::Kind::clear, .persist = !first}});
+    model.apply({{.values = {"d"}, .persist = !first}});
+    EXPECT_EQ(model.head.persist, first);
+  }
+}
+
 TEST(ListEdit, AnEmptySegmentLeavesTheTable) {
   Model model({.tail = 0});
   model.apply({Edit{Edit::Kind::push, 0, {"only"}}});

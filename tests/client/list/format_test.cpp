@@ -30,6 +30,7 @@ Head random_head(Random& random) {
       head.garbage.push_back({static_cast<Garbage::Kind>(random.below(3)), id});
     }
   }
+  head.persist = random.below(2) == 0;
   return head;
 }
 
@@ -107,7 +108,7 @@ TEST(ListFormat, AHundredThousandItemsHaveASmallHead) {
 
 TEST(ListFormat, AForeignHeadIsOneSentence) {
   EXPECT_EQ(parse_head("x123").error(), "the key holds no sheaf list (format 120)");
-  EXPECT_EQ(parse_head("\x02").error(), "the key holds no sheaf list (format 2)");
+  EXPECT_EQ(parse_head("\x03").error(), "the key holds no sheaf list (format 3)");
   EXPECT_EQ(parse_head("").error(), "the key holds no sheaf list (empty)");
 }
 
