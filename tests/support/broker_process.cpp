@@ -135,7 +135,8 @@ void BrokerProcess::write_configuration() const {
   if (options_.users.empty()) {
     access << "allow_anonymous true\n";
   } else {
-    access << "allow_anonymous false\npassword_file " << (folder() / "passwords").string() << '\n';
+    access << "allow_anonymous " << (options_.anonymous_too ? "true" : "false")
+           << "\npassword_file " << (folder() / "passwords").string() << '\n';
   }
 
   if (!options_.acl.empty()) {
@@ -221,6 +222,7 @@ void BrokerProcess::wait_for_answer() const {
 
 std::string BrokerProcess::forget() {
   if (!options_.forgets) throw std::logic_error("this broker keeps its store");
+  std::ofstream(folder() / "forget").close();
   reload("forgetting: empty\n");
   return begin_log_after("forgetting: the old store has ended\n");
 }

@@ -21,6 +21,7 @@ struct BrokerOptions {
   // plugin_opt_NAME VALUE, repeated for each listener with per_listener_settings.
   std::vector<std::pair<std::string, std::string>> plugin_options;
   std::vector<std::pair<std::string, std::string>> users;  // name, password; empty = anonymous
+  bool anonymous_too = false;  // with users: clients without a login may connect, too
   // A file with a client token on each line. Clients must then log in with K8S-SAT
   // (tests/support/token_plugin/token_plugin.cpp). Empty: `users` decides.
   std::string tokens;

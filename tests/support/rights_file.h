@@ -41,11 +41,13 @@ class RightsFile {
   const int number_;
 };
 
-// A broker with the users ann, bob and eve, each with its name as the password.
+// A broker with the users ann, bob and eve, each with its name as the password, and clients without
+// a user.
 inline BrokerOptions with_rights(const RightsFile& file) {
   BrokerOptions options;
   options.plugin_options = {{"rights", file.path()}};
   options.users = {{"ann", "ann"}, {"bob", "bob"}, {"eve", "eve"}};
+  options.anonymous_too = true;
   return options;
 }
 

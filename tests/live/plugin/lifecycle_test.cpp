@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/plugin/broker_check.h"
+#include "tests/live/plugin/shared_options.h"
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/lent.h"
@@ -18,59 +19,22 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(PluginLifecycle, ListenersWithSettingsOfTheirOwnShareOneStore) {
-  BrokerOptions options;
-  options.listeners = 2;
-  options.per_listener_settings = true;
-  BrokerProcess broker(options);
-  EXPECT_THAT(broker.log(), HasSubstr("listener 2 shares the state store"));
-  StoreClient first(broker.port(0), "first");
-  StoreClient second(broker.port(1), "second");
-  EXPECT_EQ(second({"KEYNOTIFY", "key"}), "+OK\r\n");
-  EXPECT_EQ(first({"SET", "key", "value"}), "+OK\r\n");
-  EXPECT_EQ(second({"GET", "key"}), "$5\r\nvalue\r\n");
-  EXPECT_TRUE(second.notification());
-  EXPECT_EQ(first({"SET", "short", "value", "PX", "1"}), "+OK\r\n");
-  EXPECT_EQ(second({"DEL", "key"}), ":1\r\n");
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("state store ends"));
-}
-
-TEST(PluginLifecycle, UnknownOptionsEndTheStartWithOneSentence) {
-  BrokerOptions options;
-  options.plugin_options = {{"max_kies", "7"}};
-  const std::string log = BrokerProcess::failing_start(options);
-  EXPECT_THAT(log, HasSubstr("sheaf: "));
-  EXPECT_THAT(log, HasSubstr("max_kies"));
-}
-
-TEST(PluginLifecycle, BadValuesOfOptionsEndTheStartWithOneSentence) {
-  BrokerOptions options;
-  options.plugin_options = {{"spelling", "maroon"}};
-  const std::string log = BrokerProcess::failing_start(options);
-  EXPECT_THAT(log, HasSubstr("sheaf: "));
-  EXPECT_THAT(log, HasSubstr("spelling"));
-}
-
 TEST(PluginLifecycle, OptionsReachTheEngine) {
-  BrokerOptions options;
-  options.plugin_options = {{"max_keys", "2"}};
-  BrokerProcess broker(options);
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker(with_many_options());
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"SET", "a", "1"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "b", "2"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "c", "3"}), "-ERR the quota has been exceeded\r\n");
 }
 
 TEST(PluginLifecycle, AReloadKeepsTheStore) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
-  broker.hang_up();
-  StoreClient after(broker.port(), "client-id2");
+  broker->reload("Reloading config.");
+  EXPECT_EQ(store({"GET", "key"}), "$5\r\nvalue\r\n");
+  StoreClient after(broker->port(), "client-id2");
   EXPECT_EQ(after({"GET", "key"}), "$5\r\nvalue\r\n");
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("Reloading config."));
 }
 
 TEST(PluginLifecycle, AKilledBrokerComesBackEmptyOnTheSamePort) {
@@ -103,16 +67,16 @@ TEST(PluginLifecycle, AStoppedBrokerAnswersWhenItGoesOn) {
 }
 
 TEST(PluginLifecycle, TheEndIsLoggedWithCounters) {
-  BrokerProcess broker;
-  StoreClient store(broker.port(), "client-id1");
+  Lent<BrokerProcess> broker;
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
   EXPECT_EQ(store({"GET", "key"}), "$5\r\nvalue\r\n");
   EXPECT_EQ(store("hello"), "-ERR syntax error\r\n");
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  EXPECT_THAT(broker.log(), HasSubstr("state store ends with 1 keys in 8 bytes; requests 3, writes "
-                                      "1, duplicates 0, errors 1 (not authorized 0, over quota "
-                                      "0), dropped 0"));
-  EXPECT_THAT(broker.log(), Not(HasSubstr("0x10")));
+  const std::string log = broker.to_break().forget();
+  EXPECT_THAT(log, HasSubstr("state store ends with 1 keys in 8 bytes; requests 3, writes "
+                             "1, duplicates 0, errors 1 (not authorized 0, over quota "
+                             "0), dropped 0"));
+  EXPECT_THAT(log, Not(HasSubstr("0x10")));
 }
 
 TEST(PluginLifecycle, WithoutTheSinkBridgeOneWarningComesWithTheFirstRequest) {
@@ -132,18 +96,15 @@ TEST(PluginLifecycle, WithoutTheSinkBridgeOneWarningComesWithTheFirstRequest) {
 }
 
 TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
-  BrokerOptions options;
-  options.users = {{"alice", "secret"}};
-  options.acl = "user alice\ntopic write " + std::string(store_request) + "\n";
-  BrokerProcess broker(options);
+  const Lent<BrokerProcess> broker(with_access_control());
   ConnectOptions wrong;
   wrong.client_id = "client-id1";
   wrong.user = "alice";
   wrong.password = "guess";
-  EXPECT_EQ(MqttClient(broker.port(), wrong).connack_reason(), 0x87);
+  EXPECT_EQ(MqttClient(broker->port(), wrong).connack_reason(), 0x87);
   ConnectOptions right = wrong;
   right.password = "secret";
-  StoreClient store(broker.port(), right);
+  StoreClient store(broker->port(), right);
   // The answer needs no read right, because it is published to the client, not to the topic.
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
 }

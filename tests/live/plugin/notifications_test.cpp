@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tests/live/plugin/shared_options.h"
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/lent.h"
@@ -141,10 +142,8 @@ TEST(PluginNotifications, ForgedByAClientAreRefused) {
 }
 
 TEST(PluginNotifications, GoToSubscribersOnlyWithThatOption) {
-  BrokerOptions options;
-  options.plugin_options = {{"notify", "subscribed"}};
-  BrokerProcess broker(options);
-  StoreClient store(broker.port(), "client-id1");
+  const Lent<BrokerProcess> broker(with_many_options());
+  StoreClient store(broker->port(), "client-id1");
   EXPECT_EQ(store({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "abc"}), "+OK\r\n");
   EXPECT_TRUE(store.no_notification());

@@ -103,12 +103,12 @@ TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
 
 TEST(PluginQuotas, AReloadChangesLimitsOfClientsThatAreConnected) {
   const RightsFile file(document(R"({"keys": 1})"));
-  const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as_client("ann", "first"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as_client("ann", "first"));
   EXPECT_EQ(ann({"SET", "a", "1"}), ok_reply);
   EXPECT_EQ(ann({"SET", "b", "1"}), over("1 keys"));
   file.write(document(R"({"keys": 2})"));
-  reload(broker);
+  reload(*broker);
   EXPECT_EQ(ann({"SET", "b", "1"}), ok_reply);
   EXPECT_EQ(ann({"SET", "c", "1"}), over("2 keys"));
 }

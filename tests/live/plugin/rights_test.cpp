@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/live/plugin/shared_options.h"
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/lent.h"
 #include "tests/support/rights_file.h"
@@ -28,10 +29,8 @@ ConnectOptions as(const std::string& user, std::string client_id = {}) {
 }
 
 TEST(PluginRights, WithoutAFileEveryUserMayEverything) {
-  BrokerOptions options;
-  options.users = {{"ann", "ann"}};
-  const BrokerProcess broker(options);
-  StoreClient ann(broker.port(), as("ann"));
+  const Lent<BrokerProcess> broker(with_access_control());
+  StoreClient ann(broker->port(), as("ann"));
   EXPECT_EQ(ann({"SET", "key", "value"}), ok);
   EXPECT_EQ(ann({"KEYNOTIFY", "key"}), ok);
   EXPECT_EQ(ann({"DEL", "key"}), ":1\r\n");
@@ -102,30 +101,27 @@ TEST(PluginRights, AClientWithoutAUserHasWhatItsIdAndEverybodyHave) {
   const RightsFile file(R"({"users": {"press-7": {"keys": {"*": ["write"]}}},
                             "clients": {"press-*": {"keys": {"press/*": ["read"]}}},
                             "everybody": {"keys": {"public": ["read"]}}})");
-  BrokerOptions options = with_rights(file);
-  options.users.clear();
-  const BrokerProcess broker(options);
-  StoreClient press(broker.port(), "press-7");
-  StoreClient other(broker.port(), "other");
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient press(broker->port(), "press-7");
+  StoreClient other(broker->port(), "other");
   EXPECT_EQ(press({"GET", "press/1"}), "$-1\r\n");
   EXPECT_EQ(press({"SET", "press/1", "1"}), refused) << "a client ID is no user";
   EXPECT_EQ(other({"GET", "press/1"}), refused);
   EXPECT_EQ(other({"GET", "public"}), "$-1\r\n");
-  EXPECT_THAT(broker.log(), HasSubstr("not authorized: no user, client \"press-7\", SET of"));
+  EXPECT_THAT(broker->log(), HasSubstr("not authorized: no user, client \"press-7\", SET of"));
 }
 
 TEST(PluginRights, ARefusalIsLoggedAndCountedWithoutTheValue) {
   const RightsFile file("{}");
-  BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann"));
+  Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
   EXPECT_EQ(ann({"SET", "line4/speed", "S3kr3tV4lue"}), refused);
   EXPECT_EQ(ann({"VDEL", "line4/speed", "S3kr3tV4lue"}), refused);
-  reload(broker);
-  EXPECT_THAT(broker.log(), HasSubstr("sheaf: state store has 0 keys in 0 bytes; requests 2"));
-  EXPECT_THAT(broker.log(), HasSubstr("(not authorized 2, over quota 0)"));
+  reload(*broker);
+  EXPECT_THAT(broker->log(), HasSubstr("sheaf: state store has 0 keys in 0 bytes; requests 2"));
+  EXPECT_THAT(broker->log(), HasSubstr("(not authorized 2, over quota 0)"));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ann({"GET", "line4/speed"}), refused);
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
-  const std::string log = broker.log();
+  const std::string log = broker.to_break().forget();
   EXPECT_THAT(log, HasSubstr("sheaf: not authorized: user \"ann\", client \"ann-1\", SET of "
                              "\"line4/speed\""));
   EXPECT_THAT(log, Not(HasSubstr("S3kr3tV4lue")));
@@ -138,83 +134,90 @@ TEST(PluginRights, AWrongFileEndsTheStartWithOneSentence) {
   EXPECT_THAT(BrokerProcess::failing_start(with_rights(file)),
               HasSubstr("sheaf: " + file.path() +
                         ": users.ann.keys.key[0] must be read, write, watch or lock"));
-  std::filesystem::permissions(file.path(), std::filesystem::perms::others_write,
-                               std::filesystem::perm_options::add);
-  EXPECT_THAT(BrokerProcess::failing_start(with_rights(file)),
-              HasSubstr("sheaf: " + file.path() + " is writable by every user"));
 }
 
 TEST(PluginRights, AReloadChangesRightsOfClientsThatAreConnected) {
   const RightsFile file(R"({"users": {"ann": {"keys": {"key": ["read"]}}}})");
-  BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
   EXPECT_EQ(ann({"SET", "key", "1"}), refused);
   file.write(R"({"users": {"ann": {"keys": {"key": ["write"]}}}})");
   EXPECT_EQ(ann({"SET", "key", "1"}), refused) << "before SIGHUP nothing changes";
-  reload(broker);
+  reload(*broker);
   EXPECT_EQ(ann({"SET", "key", "1"}), ok);
   EXPECT_EQ(ann({"GET", "key"}), refused);
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
 }
 
 TEST(PluginRights, AWrongFileAtAReloadLeavesTheOldRights) {
   const RightsFile file(R"({"users": {"ann": {"keys": {"key": ["read"]}}}})");
-  BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
   const std::string kept = "sheaf: the rights are unchanged, because " + file.path();
   file.write("{\"users\": {");
-  reload(broker, kept + ": line 1, column 12: this is not JSON");
+  reload(*broker, kept + ": line 1, column 12: this is not JSON");
   EXPECT_EQ(ann({"GET", "key"}), "$-1\r\n");
   EXPECT_EQ(ann({"SET", "key", "1"}), refused);
   std::filesystem::remove(file.path());
-  reload(broker, kept + " cannot be read: No such file");
+  reload(*broker, kept + " cannot be read: No such file");
   EXPECT_EQ(ann({"GET", "key"}), "$-1\r\n");
   EXPECT_EQ(ann({"SET", "key", "1"}), refused);
   std::filesystem::create_directory(file.path());
-  reload(broker, kept + " is not a regular file");
+  reload(*broker, kept + " is not a regular file");
   EXPECT_EQ(ann({"SET", "key", "1"}), refused);
   std::filesystem::remove(file.path());
   file.write(R"({"everybody": {"keys": {"*": ["write"]}}})");
-  reload(broker);
+  reload(*broker);
   EXPECT_EQ(ann({"SET", "key", "1"}), ok);
 }
 
 TEST(PluginRights, AClientThatMayNoLongerWatchLosesItsConnectionAndOthersDoNot) {
   const RightsFile file(R"({"everybody": {"keys": {"*": ["watch", "read", "write"]}}})");
-  BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann"));
-  StoreClient bob(broker.port(), as("bob"));
-  StoreClient eve(broker.port(), as("eve"));
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
+  StoreClient bob(broker->port(), as("bob"));
+  StoreClient eve(broker->port(), as("eve"));
   EXPECT_EQ(ann({"KEYNOTIFY", "key"}), ok);
   EXPECT_EQ(bob({"KEYNOTIFY", "key"}), ok);
   file.write(R"({"users": {"ann": {"keys": {"*": ["read"]}}, "bob": {"keys": {"key": ["watch"]}},
                            "eve": {"keys": {"key": ["write"]}}}})");
-  reload(broker);
+  reload(*broker);
   EXPECT_TRUE(ann.mqtt().wait_end());
   EXPECT_EQ(eve({"SET", "key", "1"}), ok);
   EXPECT_TRUE(bob.notification());
-  StoreClient again(broker.port(), as("ann"));
+  StoreClient again(broker->port(), as("ann"));
   EXPECT_EQ(again({"KEYNOTIFY", "key"}), refused);
-  EXPECT_EQ(broker.terminate(), 0) << broker.log();
 }
 
-TEST(PluginRights, ListenersShareThem) {
-  const RightsFile file(R"({"users": {"ann": {"keys": {"key": ["read"]}}}})");
+TEST(PluginRights, ListenersWithSettingsOfTheirOwnShareThemAndTheStore) {
+  const RightsFile file(R"({"users": {"ann": {"keys": {"*": ["read", "write", "watch"]}}}})");
   BrokerOptions options = with_rights(file);
   options.listeners = 2;
   options.per_listener_settings = true;
   BrokerProcess broker(options);
+  EXPECT_THAT(broker.log(), HasSubstr("listener 2 shares the state store"));
   StoreClient first(broker.port(0), as("ann", "first"));
   StoreClient second(broker.port(1), as("ann", "second"));
+  EXPECT_EQ(second({"KEYNOTIFY", "key"}), ok);
+  EXPECT_EQ(first({"SET", "key", "value"}), ok);
+  EXPECT_EQ(second({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_TRUE(second.notification());
+  EXPECT_EQ(first({"SET", "short", "value", "PX", "1"}), ok);
+  EXPECT_EQ(second({"DEL", "key"}), ":1\r\n");
+  EXPECT_EQ(second({"KEYNOTIFY", "key", "STOP"}), ok);
+
+  file.write(R"({"users": {"ann": {"keys": {"key": ["read"]}}}})");
+  reload(broker);
   for (StoreClient* client : {&first, &second}) {
     EXPECT_EQ((*client)({"SET", "key", "1"}), refused);
     EXPECT_EQ((*client)({"GET", "key"}), "$-1\r\n");
   }
+  EXPECT_EQ(count_of(broker.log(), "sheaf: rights reloaded from "), 1u);
   file.write(R"({"users": {"ann": {"keys": {"key": ["write"]}}}})");
   reload(broker);
   for (StoreClient* client : {&first, &second}) EXPECT_EQ((*client)({"SET", "key", "1"}), ok);
-  EXPECT_EQ(broker.terminate(), 0);
-  EXPECT_EQ(count_of(broker.log(), "sheaf: rights reloaded from "), 1u);
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  EXPECT_EQ(count_of(broker.log(), "sheaf: rights reloaded from "), 2u);
+  EXPECT_THAT(broker.log(), HasSubstr("state store ends"));
 }
 
 }  // namespace

@@ -77,7 +77,12 @@ ModelBroker::Started ModelBroker::load(const std::string& module, std::vector<in
   const auto init = reinterpret_cast<int (*)(mosquitto_plugin_id_t*, void**, mosquitto_opt*, int)>(
       dlsym(module_, "mosquitto_plugin_init"));
   static int identity = 0;
-  started.code = init(reinterpret_cast<mosquitto_plugin_id_t*>(&identity), &user_data_, nullptr, 0);
+  std::vector<mosquitto_opt> options;
+  for (auto& [name, value] : options_.plugin_options) {
+    options.push_back({name.data(), value.data()});
+  }
+  started.code = init(reinterpret_cast<mosquitto_plugin_id_t*>(&identity), &user_data_,
+                      options.data(), static_cast<int>(options.size()));
   return started;
 }
 

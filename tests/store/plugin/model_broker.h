@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/plugin/broker_api.h"
@@ -28,6 +29,7 @@ struct ModelOptions {
   bool other_form = false;     // property nodes differ from Mosquitto's
   bool null_if_empty = false;  // an empty text has no memory, as in 2.1
   bool offline_event = false;  // 2.1: MOSQ_EVT_CLIENT_OFFLINE can be registered
+  std::vector<std::pair<std::string, std::string>> plugin_options{};  // plugin_opt_NAME VALUE
 };
 
 struct Property {

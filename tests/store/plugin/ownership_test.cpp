@@ -4,18 +4,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "protocol/statestore/topics.h"
 #include "store/plugin/sink.h"
 #include "tests/store/plugin/model_broker.h"
+#include "tests/support/temporary_folder.h"
 
 // CMake sets SHEAF_TEST_PLUGIN, and SHEAF_TEST_PLANTED_PLUGIN, which has a planted bug.
 
 namespace sheaf::test {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
@@ -201,6 +206,29 @@ TEST(PluginStart, ABrokerWithoutItsInterfaceIsRefusedInOneLine) {
     ModelBroker broker({});
     EXPECT_EQ(broker.load(SHEAF_TEST_PLUGIN, versions).version, -1);
     EXPECT_THAT(broker.log(), ElementsAre(HasSubstr("needs Mosquitto 2.0.11 to 2.1")));
+  }
+}
+
+// tests/live/plugin/rights_test.cpp shows that a real broker then does not start.
+TEST(PluginStart, AnOptionThatItDoesNotTakeIsRefusedInOneLine) {
+  const TemporaryFolder folder;
+  const std::string rights = folder.file("rights.json");
+  std::ofstream(rights) << "{}";
+  std::filesystem::permissions(rights, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  const std::vector<std::array<std::string, 3>> wrong = {
+      {"max_kies", "7", "max_kies"},
+      {"spelling", "maroon", "spelling"},
+      {"rights", "", "rights must be the path of a file"},
+      {"rights", rights, rights + " is writable by every user"}};
+  for (const auto& [name, value, part] : wrong) {
+    ModelBroker broker({.plugin_options = {{name, value}}});
+    const auto started = broker.load(SHEAF_TEST_PLUGIN);
+    EXPECT_EQ(started.version, 5);
+    EXPECT_NE(started.code, MOSQ_ERR_SUCCESS) << part;
+    EXPECT_THAT(broker.log(), ElementsAre(AllOf(HasSubstr("sheaf: "), HasSubstr(part))));
+    EXPECT_THAT(broker.faults(), IsEmpty());
+    EXPECT_EQ(broker.live(), 0u);
   }
 }
 

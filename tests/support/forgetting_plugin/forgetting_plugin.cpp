@@ -1,5 +1,6 @@
-// A plugin of mosquitto for tests: the plugin of the product, which starts again with an empty
-// store when the broker is told to reload (SIGHUP). So many tests can use one broker.
+// A plugin of mosquitto for tests: the plugin of the product. If there is a file "forget" in the
+// broker's folder when the broker is told to reload (SIGHUP), the product starts again with an
+// empty store, and the file is gone. So many tests can use one broker.
 //
 // CMake sets SHEAF_TEST_PLUGIN, the path of the product's plugin.
 
@@ -9,6 +10,7 @@
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
 #endif
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -65,14 +67,16 @@ int restart(Instance& instance) {
 }
 
 // A restart replaces the product's callbacks while the broker goes through the list of them.
-// Mosquitto 2.0 looks at the next one afterwards, and 2.0.11 was seen to call only the first of a
-// plugin. Mosquitto 2.1 has looked before, so there only the last callback may restart.
+// Mosquitto 2.0 looks at the next one afterwards. Mosquitto 2.1 has looked before, so there only
+// the last callback may restart.
 bool looks_ahead() {
   static const bool found = dlsym(RTLD_DEFAULT, "mosquitto_broker_node_id_set") != nullptr;
   return found;
 }
 
 int on_reload(int, void*, void* data) {
+  // The product's own callback reloads. 2.0.11 would not call it after a success.
+  if (::unlink("forget") != 0) return looks_ahead() ? MOSQ_ERR_SUCCESS : MOSQ_ERR_PLUGIN_DEFER;
   auto& instance = *static_cast<Instance*>(data);
   const int code = restart(instance);
   if (code != MOSQ_ERR_SUCCESS || !looks_ahead()) return code;
