@@ -56,7 +56,9 @@ TEST(MosquittoSample, AClientWithACertificateWorksWithinItsRights) {
   ASSERT_TRUE(lock.held()) << lock.error().message();
   const auto written = lock->write("line4/heat", "7", {.other_node = true});
   EXPECT_TRUE(written) << written.error().message();
+  EXPECT_TRUE(lock->remove("line4/heat", {.other_node = true}));
   EXPECT_TRUE(lock->release().value());
+  EXPECT_TRUE(press.remove("line4/speed"));
 }
 
 TEST(MosquittoSample, WhatTheRightsDoNotGiveIsRefused) {
@@ -97,19 +99,10 @@ TEST(MosquittoSample, NobodyGetsInWithoutACertificateOfItsAuthority) {
   EXPECT_THROW(MqttClient(broker.port(), plain), std::runtime_error);
 }
 
-// The broker of the shipped files with an OpenSSL that refuses nothing itself.
-const ShippedBroker& broker_on_lax_openssl() {
-  static const ShippedBroker broker = [] {
-    const OpensslRules lax_openssl({.lax = true});
-    return ShippedBroker();
-  }();
-  return broker;
-}
-
 TEST(MosquittoSample, Tls11IsNotTaken) {
   const TlsWireTerms tls11{.paths = certificate_of("press"), .newest = TLS1_1_VERSION};
   const TlsWireTerms tls12{.paths = certificate_of("press"), .newest = TLS1_2_VERSION};
-  const ShippedBroker& broker = broker_on_lax_openssl();
+  const ShippedBroker& broker = ShippedBroker::shared();
   EXPECT_THROW(connect_tls(broker.port(), tls11), std::runtime_error);
   EXPECT_NO_THROW(connect_tls(broker.port(), tls12));
 
@@ -125,7 +118,7 @@ TEST(MosquittoSample, Tls11IsNotTaken) {
 }
 
 TEST(MosquittoSample, CiphersOfTls12HaveForwardSecrecy) {
-  const ShippedBroker& broker = broker_on_lax_openssl();
+  const ShippedBroker& broker = ShippedBroker::shared();
   TlsWireTerms terms{.paths = certificate_of("press"), .newest = TLS1_2_VERSION};
   terms.ciphers = "ECDHE-ECDSA-AES256-SHA";  // CBC
   EXPECT_THROW(connect_tls(broker.port(), terms), std::runtime_error);
@@ -207,7 +200,7 @@ TEST(MosquittoSample, NothingIsRetained) {
 }
 
 TEST(MosquittoSample, ValuesOutliveAKillOfTheBroker) {
-  ShippedBroker broker;
+  ShippedBroker& broker = ShippedBroker::shared();
   Client press = broker.open("press");
   for (int i = 0; i < 20; ++i) {
     const auto set = press.set("line4/speed", std::to_string(i));
@@ -217,10 +210,11 @@ TEST(MosquittoSample, ValuesOutliveAKillOfTheBroker) {
   broker.process().restart();
   wait_for_condition("the node is back", [&] { return press.get("line4/speed").has_value(); });
   expect_value(press, "line4/speed", "19");
+  EXPECT_TRUE(press.remove("line4/speed"));
 }
 
 TEST(MosquittoSample, AValueOfTheLargestSizeIsTaken) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = ShippedBroker::shared();
   Client press = broker.open("press");
   // The whole byte quota of the user press, minus the key.
   const std::string key = "line4/picture";
@@ -231,10 +225,11 @@ TEST(MosquittoSample, AValueOfTheLargestSizeIsTaken) {
   const auto over = press.set(key, value + "x");
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().reason, Reason::quota) << over.error().message();
+  EXPECT_TRUE(press.remove(key));
 }
 
 TEST(MosquittoSample, AReloadReadsRightsAndCertificatesAgain) {
-  const ShippedBroker broker;
+  const ShippedBroker& broker = ShippedBroker::shared();
   Client stranger = broker.open("stranger");
   expect_refused(stranger.get("line4/speed"));
   const auto before = stranger.stats().at(0).certificate_end;
@@ -252,6 +247,9 @@ TEST(MosquittoSample, AReloadReadsRightsAndCertificatesAgain) {
   EXPECT_TRUE(later.get("line4/speed"));
   ASSERT_TRUE(before && later.stats().at(0).certificate_end);
   EXPECT_GT(*later.stats().at(0).certificate_end, *before + 24h);
+  broker.restore();
+  broker.reload();
+  expect_refused(stranger.get("line4/speed"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/live/tls/real_servers.h"
 #include "tests/support/rights_file.h"
 #include "tests/support/tls/tls_wire.h"
 
@@ -53,14 +54,17 @@ Folder::Folder() {
 
 Folder::~Folder() { std::filesystem::remove_all(path); }
 
-ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
-  const auto alter = [](const auto& by, std::string text) { return by ? by(text) : text; };
-  replace("acl", alter(terms.acl, shipped("acl")));
+void ShippedBroker::restore() const {
+  const std::string acl = shipped("acl");
+  replace("acl", terms_.acl ? terms_.acl(acl) : acl);
   replace("rights.json", shipped("rights.json"));
-  replace("clients.pem", content_of(terms.tls.ca));
-  replace("broker.pem", content_of(terms.tls.certificate));
-  replace("broker.key", content_of(terms.tls.key));
+  replace("clients.pem", content_of(terms_.tls.ca));
+  replace("broker.pem", content_of(terms_.tls.certificate));
+  replace("broker.key", content_of(terms_.tls.key));
+}
 
+ShippedBroker::ShippedBroker(const ShippedTerms& terms) : terms_(terms) {
+  restore();
   const std::string own = folder_.path.string() + "/";
   const std::pair<std::string, std::string> elsewhere[] = {
       {"plugin /usr/local/lib/sheaf/libsheaf_statestore.so", "plugin " SHEAF_TEST_PLUGIN},
@@ -72,7 +76,8 @@ ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
       {"keyfile /etc/mosquitto/certs/broker.key", "keyfile " + own + "broker.key"},
       // If the test runs as root, another user may not be able to reach the plugin and the files.
       {"user mosquitto", ::geteuid() == 0 ? "user root" : "user mosquitto"}};
-  std::string text = alter(terms.configuration, shipped("mosquitto.conf"));
+  std::string text = shipped("mosquitto.conf");
+  if (terms.configuration) text = terms.configuration(text);
   for (const auto& [from, to] : elsewhere) text = with_line(text, from, to);
   BrokerOptions options;
   options.whole = [text](std::uint16_t port) {
@@ -81,8 +86,11 @@ ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
   process_ = std::make_unique<BrokerProcess>(options);
 }
 
-const ShippedBroker& ShippedBroker::shared() {
-  static const ShippedBroker broker;
+ShippedBroker& ShippedBroker::shared() {
+  static ShippedBroker broker = [] {
+    const OpensslRules lax_openssl({.lax = true});
+    return ShippedBroker();
+  }();
   return broker;
 }
 

@@ -45,15 +45,17 @@ struct Folder {
 class ShippedBroker {
  public:
   explicit ShippedBroker(const ShippedTerms& terms = {});
-  // One with the files as they are shipped, for all tests that neither stop it, nor replace its
-  // files, nor use up a quota.
-  static const ShippedBroker& shared();
+  // One with the files as they are shipped. What a test changes, it changes back. Its OpenSSL
+  // refuses nothing itself, so the files must.
+  static ShippedBroker& shared();
 
   BrokerProcess& process() { return *process_; }
   std::uint16_t port() const { return process_->port(); }
   std::string log() const { return process_->log(); }
   // Replaces a file in the folder.
   void replace(const std::string& file, const std::string& text) const;
+  // Puts all files back.
+  void restore() const;
   void reload() const;  // SIGHUP; returns when the file of rights was read again
 
   // A URI with `paths`, whose certificate may be missing.
@@ -64,6 +66,7 @@ class ShippedBroker {
   ConnectOptions raw(const std::string& name) const;
 
  private:
+  ShippedTerms terms_;
   Folder folder_;
   std::unique_ptr<BrokerProcess> process_;
 };
