@@ -153,14 +153,14 @@ TEST(Limits, AServerWithoutVersionsReturnsNone) {
 }
 
 TEST(Limits, TheEndOfTheServerFailsWhatIsInFlight) {
-  MemcachedProcess server;
-  Connection<MetaSession> connection(server.port());
-  server.kill();
+  test::Lent<MemcachedProcess> server;
+  Connection<MetaSession> connection(server->port());
+  server.to_break().kill();
   const Seen failed = connection.run(get("k"));
   EXPECT_EQ(failed.kind, Event::Kind::failed);
-  const std::uint16_t port = server.port();
-  server.restart();
-  EXPECT_EQ(server.port(), port);
+  const std::uint16_t port = server->port();
+  server.to_break().restart();
+  EXPECT_EQ(server->port(), port);
   expect_works<MetaSession>(port, {});
 }
 

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "protocol/resp/wire/server_error.h"
+#include "tests/live/resp/shared_server.h"
 #include "tests/support/lent.h"
+#include "tests/support/lent_cluster.h"
 #include "tests/support/redis_process.h"
-#include "tests/support/resp_cluster.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -66,12 +67,8 @@ TEST(RedisErrors, OfTheCommandItself) {
 }
 
 TEST(RedisErrors, OfTheLogin) {
-  RedisOptions options;
-  options.user = "app";
-  options.password = "s3cret";
-  options.lines = {"user reader on >word ~mine:* -@all +get"};
-  const RedisProcess server(options);
-  RespConnection connection(server.port());
+  const Lent<RedisProcess> server(with_users());
+  RespConnection connection(server->port());
   expect_error(connection, {"GET", "k"}, ErrorKind::no_auth, "NOAUTH Authentication required.");
   expect_error(connection, {"AUTH", "app", "wrong"}, ErrorKind::wrong_pass,
                "WRONGPASS invalid username-password pair or user is disabled.");
@@ -82,17 +79,19 @@ TEST(RedisErrors, OfTheLogin) {
 }
 
 TEST(RedisErrors, OfAServerThatCannotNow) {
-  RedisOptions options;
-  options.lines = {"maxclients 3", "busy-reply-threshold 1"};
-  const RedisProcess server(options);
-  RespConnection connection(server.port());
-  connection.ask({"CONFIG", "SET", "maxmemory", "1"});
-  expect_error(connection, {"SET", "k", "v"}, ErrorKind::out_of_memory, "OOM command not allowed");
-  connection.ask({"CONFIG", "SET", "maxmemory", "0"});
-  connection.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  const Lent<RedisProcess> server;
+  RespConnection connection(server->port());
+  const Setting few_clients(connection, "maxclients", "3");
+  const Setting soon_busy(connection, "busy-reply-threshold", "1");
+  {
+    const Setting full(connection, "maxmemory", "1");
+    expect_error(connection, {"SET", "k", "v"}, ErrorKind::out_of_memory,
+                 "OOM command not allowed");
+  }
+  const Setting replicated(connection, "min-replicas-to-write", "1");
   expect_error(connection, {"SET", "k", "v"}, ErrorKind::no_replicas,
                "NOREPLICAS Not enough good replicas to write.");
-  auto script = cli::BlockingConnection::open(server.port());
+  auto script = cli::BlockingConnection::open(server->port());
   ASSERT_TRUE(script);
   const Words forever = {"EVAL", "while true do end", "0"};
   const std::vector<protocol::resp::Argument> words(forever.begin(), forever.end());
@@ -104,18 +103,17 @@ TEST(RedisErrors, OfAServerThatCannotNow) {
   EXPECT_EQ(connection.text({"SCRIPT", "KILL"}), "+OK");
   const auto killed = script->read();
   ASSERT_TRUE(killed && killed->root().is_error());
-  const RespConnection third(server.port());
-  RespConnection fourth(server.port());
+  const RespConnection third(server->port());
+  RespConnection fourth(server->port());
   expect_error(fourth, {"GET", "k"}, ErrorKind::too_many_clients,
                "ERR max number of clients reached");
 }
 
 TEST(RedisErrors, OfAReplica) {
   const Lent<RedisProcess> primary;
-  RedisOptions options;
-  options.replica_of = primary->port();
-  const RedisProcess replica(options);
-  RespConnection connection(replica.port());
+  const Lent<RedisProcess> replica;
+  RespConnection connection(replica->port());
+  const Replication replication(connection, primary->port());
   expect_error(connection, {"SET", "k", "v"}, ErrorKind::read_only,
                "READONLY You can't write against a read only replica.");
 }
@@ -124,7 +122,8 @@ TEST(RedisErrors, OfAReplica) {
 TEST(RedisErrors, OfACluster) {
   RespClusterOptions options;
   options.primaries = 1;
-  RespCluster cluster(options);
+  const LentCluster lent(options);
+  RespCluster& cluster = *lent;
   RespConnection connection = cluster.connect(0);
   expect_error(connection, {"MGET", "a", "b"}, ErrorKind::cross_slot,
                "CROSSSLOT Keys in request don't hash to the same slot");

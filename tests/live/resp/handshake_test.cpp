@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/live/resp/shared_server.h"
 #include "tests/support/lent.h"
 #include "tests/support/logins.h"
 #include "tests/support/redis_process.h"
@@ -42,15 +43,6 @@ ServerFacts expect_ready(std::uint16_t port, const HandshakeOptions& options = {
   return handshake.server();
 }
 
-RedisOptions with_users() {
-  RedisOptions options;
-  options.user = "app";
-  options.password = "s3cret";
-  options.lines = {"user no-ping on nopass ~* +@all -ping",
-                   "user only-keys on nopass ~* -@all +get +set"};
-  return options;
-}
-
 TEST(RedisHandshake, WithoutALogin) {
   const Lent<RedisProcess> server;
   const ServerFacts facts = expect_ready(server->port());
@@ -64,15 +56,15 @@ TEST(RedisHandshake, WithoutALogin) {
 }
 
 TEST(RedisHandshake, WithAPassword) {
-  RedisOptions options;
-  options.password = "s3cret";
-  const RedisProcess server(options);
-  expect_ready(server.port(), {.login = test::login_slot("", "s3cret")});
-  expect_ready(server.port(), {.login = test::login_slot("default", "s3cret")});
-  expect_refused(server.port(), {.login = test::login_slot("", "other")}, "AUTH: WRONGPASS ");
-  expect_refused(server.port(), {.login = test::login_slot("nobody", "s3cret")},
+  const Lent<RedisProcess> server;
+  RespConnection admin(server->port());
+  const Setting password(admin, "requirepass", "s3cret");
+  expect_ready(server->port(), {.login = test::login_slot("", "s3cret")});
+  expect_ready(server->port(), {.login = test::login_slot("default", "s3cret")});
+  expect_refused(server->port(), {.login = test::login_slot("", "other")}, "AUTH: WRONGPASS ");
+  expect_refused(server->port(), {.login = test::login_slot("nobody", "s3cret")},
                  "AUTH: WRONGPASS ");
-  expect_refused(server.port(), {}, "HELLO: NOAUTH ");
+  expect_refused(server->port(), {}, "HELLO: NOAUTH ");
 }
 
 TEST(RedisHandshake, WithAUser) {
@@ -106,10 +98,10 @@ TEST(RedisHandshake, AServerWithoutHello) {
 
 TEST(RedisHandshake, AReplicaOutsideAClusterAllowsReads) {
   const Lent<RedisProcess> primary;
-  RedisOptions options;
-  options.replica_of = primary->port();
-  const RedisProcess server(options);
-  RespConnection connection(server.port());
+  const Lent<RedisProcess> server;
+  RespConnection admin(server->port());
+  const Replication replication(admin, primary->port());
+  RespConnection connection(server->port());
   const HandshakeOptions readonly{.readonly = true};
   const Handshake handshake = connection.greet(readonly);
   EXPECT_EQ(handshake.state(), State::ready) << handshake.failure().text;
@@ -118,18 +110,17 @@ TEST(RedisHandshake, AReplicaOutsideAClusterAllowsReads) {
 
 // A server whose clients must wait for its data is not ready.
 TEST(RedisHandshake, AServerThatHasLostItsPrimaryIsNotReady) {
-  RedisProcess primary;
-  RedisOptions options;
-  options.replica_of = primary.port();
-  options.lines = {"replica-serve-stale-data no"};
-  const RedisProcess server(options);
-  primary.kill();
-  RespConnection watcher(server.port());
+  Lent<RedisProcess> primary;
+  const Lent<RedisProcess> server;
+  RespConnection watcher(server->port());
+  const Setting no_stale_data(watcher, "replica-serve-stale-data", "no");
+  const Replication replication(watcher, primary->port());
+  primary.to_break().kill();
   wait_for_condition("the replica knows", [&] {
     return watcher.text({"INFO", "replication"}).find("master_link_status:down") !=
            std::string::npos;
   });
-  RespConnection connection(server.port());
+  RespConnection connection(server->port());
   const HandshakeOptions nothing;
   const Handshake handshake = connection.greet(nothing);
   EXPECT_EQ(handshake.state(), State::failed);

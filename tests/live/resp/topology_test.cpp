@@ -118,10 +118,8 @@ TEST(RedisCluster, AServerThatStopsIsReplacedAndComesBackAsAReplica) {
 }
 
 TEST(RedisCluster, KeysAreInTheSlotsThatTheServerSays) {
-  RedisOptions options;
-  options.cluster = true;
-  const RedisProcess server(options);
-  RespConnection connection(server.port());
+  const LentCluster lent({.primaries = 1});
+  RespConnection connection = lent->connect(0);
   expect_keys_in_their_slots(connection, 5'000);
 }
 
