@@ -72,12 +72,12 @@ def ask_redis(node, *words):
 
 
 def ask_memcached(node, command):
-    """Sends one command to a server; returns the lines of its reply. Only keys are followed by
-    more."""
+    """Sends one command to a server; returns the lines of its reply. Only keys and statistics are
+    followed by more."""
     with connect(node) as server, server.makefile("rb") as replies:
         server.sendall(command + b"\r\n")
         lines = [replies.readline()]
-        while lines[-1].startswith(b"key="):
+        while lines[-1].startswith((b"key=", b"STAT ")):
             lines.append(replies.readline())
         return lines
 
@@ -144,8 +144,7 @@ class Dev:
         os.kill(self.pids[node], signal.SIGKILL)
 
     def empty(self):
-        """Removes all values, except from brokers, whose store has no command for that. memcached
-        still counts those that it has removed."""
+        """Removes all values, except from brokers, whose store has no command for that."""
         for node in self.primaries:
             if self.kind in CLUSTERS:
                 ask_redis(node, "FLUSHALL")
@@ -155,9 +154,10 @@ class Dev:
 
 def flushed(node):
     """Removes what a memcached has. The items of this second that were copied with their version
-    may stay."""
+    may stay. It counts the others until its crawler has been there."""
     ask_memcached(node, b"flush_all")
-    return ask_memcached(node, b"lru_crawler metadump hash") == [b"END\r\n"]
+    ask_memcached(node, b"lru_crawler crawl all")
+    return b"STAT curr_items 0\r\n" in ask_memcached(node, b"stats")
 
 
 def shared(kind):

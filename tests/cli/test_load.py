@@ -9,9 +9,8 @@ from harness import DONE, sheaf
 from test_terminal import on_terminal
 
 
-class OnMemcached(harness.OnOwnServers):
+class OnMemcached(harness.OnServers):
     kind = "memcached"
-    count = 2
 
     def lines(self, *words):
         done = self.run_on("--json", *words)
