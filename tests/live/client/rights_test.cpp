@@ -58,15 +58,6 @@ class ClientRights : public testing::Test {
   Client bob = open_as(*broker, "bob");
 };
 
-// A broker of its own: a lent one forgets its store when it is told to reload.
-class ReloadedRights : public testing::Test {
- protected:
-  const test::RightsFile file{document(R"("other": ["read"])")};
-  const test::BrokerProcess broker{test::with_rights(file)};
-  Client ann = open_as(broker, "ann");
-  Client bob = open_as(broker, "bob");
-};
-
 TEST_F(ClientRights, ReadsWritesAndRemovesAreRefusedAndNothingHappens) {
   ASSERT_TRUE(ann.set("key", "value"));
   expect_refused(bob.get("key"));
@@ -181,17 +172,17 @@ TEST_F(ClientRights, ANodeThatWasDownComesBackForAUserThatMayLittle) {
   EXPECT_THAT(broker->log(), testing::Not(HasSubstr("sheaf/probe")));
 }
 
-TEST_F(ReloadedRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
+TEST_F(ClientRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
   const std::vector<std::string_view> keys{"key"};
   file.write(document(R"("key": ["read", "watch"])"));
-  test::reload(broker);
+  test::reload(*broker);
   auto watch = bob.watch(keys);
   auto other = ann.watch(keys);
   ASSERT_TRUE(watch && other);
   EXPECT_EQ(watch->next({.wait = 20s})->value().kind, WatchEvent::Kind::current);
   EXPECT_EQ(other->next({.wait = 20s})->value().kind, WatchEvent::Kind::current);
   file.write(document(R"("key": ["read"])"));
-  test::reload(broker);
+  test::reload(*broker);
   std::optional<Error> error;
   while (!error) {
     const auto event = watch->next({.wait = 20s});
@@ -204,10 +195,10 @@ TEST_F(ReloadedRights, AWatchThatIsForbiddenByAReloadFailsAndOthersGoOn) {
   EXPECT_EQ(other->next({.wait = 20s})->value().kind, WatchEvent::Kind::set);
 }
 
-TEST_F(ReloadedRights, LimitsAreReasonQuotaWithTheirText) {
+TEST_F(ClientRights, LimitsAreReasonQuotaWithTheirText) {
   file.write(R"({"users": {"bob": {"keys": {"*": ["write", "watch"]},
                                    "limits": {"keys": 1, "watches": 0}}}})");
-  test::reload(broker);
+  test::reload(*broker);
   ASSERT_TRUE(bob.set("a", "1"));
   const auto second = bob.set("b", "1");
   ASSERT_FALSE(second);
@@ -219,11 +210,11 @@ TEST_F(ReloadedRights, LimitsAreReasonQuotaWithTheirText) {
 // Four threads of two users call without a pause while the file changes 40 times. Calls that both
 // files allow never fail; calls that neither allows never succeed; calls that only one allows are
 // refused or done.
-TEST_F(ReloadedRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
+TEST_F(ClientRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
   const std::string first = document(R"("both": ["read", "write"], "first": ["write"])");
   const std::string second = document(R"("both": ["read", "write"], "second": ["write"])");
   file.write(first);
-  test::reload(broker);
+  test::reload(*broker);
   std::atomic<bool> over = false;
   std::atomic<unsigned> failed = 0;
   std::atomic<unsigned> leaked = 0;
@@ -247,7 +238,7 @@ TEST_F(ReloadedRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
   for (int i = 0; i < 40; ++i) {
     file.write(i % 2 == 0 ? second : first);
     const unsigned before = calls;
-    test::reload(broker);
+    test::reload(*broker);
     test::wait_for_condition("calls go on", [&] { return calls > before + 20; });
   }
   over = true;

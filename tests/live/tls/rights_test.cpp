@@ -15,9 +15,7 @@
 namespace sheaf::test {
 namespace {
 
-// A lent broker, or one of its own: a lent one forgets its store when it is told to reload.
-template <class Broker>
-class OfCertificates : public testing::Test {
+class CertificateRights : public testing::Test {
  protected:
   BrokerOptions options() const {
     BrokerOptions options;
@@ -28,29 +26,17 @@ class OfCertificates : public testing::Test {
   // `login` is "user:password@", or empty.
   Client open(const std::string& subject, const std::string& login = {}) const {
     const TlsPaths paths = all.write(subject, make_identity(valid_now(subject), &all.authority()));
-    auto client =
-        Client::open("mqtts://" + login + "127.0.0.1:" + std::to_string(process().port()) +
-                     "?connect_timeout=10s&timeout=30s&tls_ca=" + paths.ca +
-                     "&tls_cert=" + paths.certificate + "&tls_key=" + paths.key);
+    auto client = Client::open("mqtts://" + login + "127.0.0.1:" + std::to_string(broker->port()) +
+                               "?connect_timeout=10s&timeout=30s&tls_ca=" + paths.ca +
+                               "&tls_cert=" + paths.certificate + "&tls_key=" + paths.key);
     EXPECT_TRUE(client) << client.error().message();
     return std::move(*client);
   }
 
   const Credentials& all = Credentials::shared();
   const RightsFile file{R"({"users": {"press": {"keys": {"line4/*": ["read", "write"]}}}})"};
-  const Broker broker{options()};
-
- private:
-  const BrokerProcess& process() const {
-    if constexpr (std::is_same_v<Broker, BrokerProcess>) {
-      return broker;
-    } else {
-      return *broker;
-    }
-  }
+  const Lent<BrokerProcess> broker{options()};
 };
-using CertificateRights = OfCertificates<Lent<BrokerProcess>>;
-using ReloadedCertificateRights = OfCertificates<BrokerProcess>;
 
 template <class Failed>
 void expect_refused(const Failed& result) {
@@ -73,11 +59,11 @@ TEST_F(CertificateRights, AUserNameBesideTheCertificateGivesNothing) {
   expect_refused(dashboard.get("line4/speed"));
 }
 
-TEST_F(ReloadedCertificateRights, AReloadGivesANameOfACertificateItsRights) {
+TEST_F(CertificateRights, AReloadGivesANameOfACertificateItsRights) {
   Client dashboard = open("dashboard");
   expect_refused(dashboard.get("line4/speed"));
   file.write(R"({"users": {"dashboard": {"keys": {"line4/*": ["read"]}}}})");
-  reload(broker);
+  reload(*broker);
   const auto got = dashboard.get("line4/speed");
   ASSERT_TRUE(got) << got.error().message();
   expect_refused(dashboard.set("line4/speed", "21"));
