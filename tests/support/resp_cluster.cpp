@@ -166,16 +166,25 @@ void RespCluster::form_again() {
   form();
 }
 
-// Leaves the cluster, too. A replica refuses FLUSHALL, and loses its keys when it leaves. A server
-// that has left ignores the others, who still know its address.
-void RespCluster::empty(std::size_t index) {
+void RespCluster::forget_keys() {
+  for (std::size_t i = 0; i < size(); ++i) forget_keys(i);
+}
+
+// A replica refuses FLUSHALL, and loses its keys with its primary or when it leaves the cluster.
+void RespCluster::forget_keys(std::size_t index) {
   ask(index, {"CLIENT", "UNPAUSE"});
   ask(index, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   ask(index, {"FLUSHALL"});
-  for (const Words& command : {Words{"CLUSTER", "RESET", "HARD"}, Words{"SCRIPT", "FLUSH"},
-                               Words{"ACL", "LOG", "RESET"}, Words{"CONFIG", "RESETSTAT"}}) {
+  for (const Words& command :
+       {Words{"SCRIPT", "FLUSH"}, Words{"ACL", "LOG", "RESET"}, Words{"CONFIG", "RESETSTAT"}}) {
     expect_ok(index, command);
   }
+}
+
+// Leaves the cluster, too. A server that has left ignores the others, who still know its address.
+void RespCluster::empty(std::size_t index) {
+  forget_keys(index);
+  expect_ok(index, {"CLUSTER", "RESET", "HARD"});
   for (const auto& [name, value] : configuration(index)) {
     const std::string& wanted = servers_[index]->configuration[name];
     if (value != wanted) expect_ok(index, {"CONFIG", "SET", name, wanted});

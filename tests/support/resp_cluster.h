@@ -52,6 +52,9 @@ class RespCluster {
   // Makes it as after the constructor, except for ports: killed and stopped servers run again, in
   // their configuration, and form an empty cluster. Not for Garnet, nor if users were changed.
   void form_again();
+  // Makes it empty if nothing but keys, scripts and counts has changed. It ends all connections of
+  // clients.
+  void forget_keys();
 
   // The primaries come first, then the replicas: server i replicates i % primaries.
   std::size_t size() const { return servers_.size(); }
@@ -135,6 +138,7 @@ class RespCluster {
   void launch();
   void form();
   std::map<std::string, std::string> configuration(std::size_t index);
+  void forget_keys(std::size_t index);
   void empty(std::size_t index);
   void send_node_timeout(std::chrono::milliseconds timeout);
   void bring_back(std::size_t index, void (RespProcess::*way)());

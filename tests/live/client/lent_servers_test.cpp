@@ -277,6 +277,26 @@ TEST(LentRedisCluster, IsFormedAgainWhateverItsLastBorrowerHasDone) {
   }
 }
 
+TEST(LentRedisCluster, IsOnlyEmptiedIfItsLastBorrowerHasChangedNothingElse) {
+  const std::uint16_t slot = protocol::resp::hash_slot("key");
+  std::string id;
+  {
+    LentCluster first;
+    first.changes_only_keys();
+    RespCluster& cluster = *first;
+    id = cluster.text(0, {"CLUSTER", "MYID"});
+    ASSERT_EQ(cluster.text(cluster.owner(slot), {"SET", "key", "value"}), "+OK");
+    cluster.text(0, {"SCRIPT", "LOAD", "return 1"});
+  }
+  const LentCluster again;
+  RespCluster& cluster = *again;
+  EXPECT_EQ(cluster.text(0, {"CLUSTER", "MYID"}), id);
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    EXPECT_EQ(cluster.text(i, {"DBSIZE"}), "0");
+    EXPECT_THAT(cluster.text(i, {"INFO", "memory"}), HasSubstr("number_of_cached_scripts:0"));
+  }
+}
+
 #endif
 #ifdef SHEAF_TEST_BROKERS
 

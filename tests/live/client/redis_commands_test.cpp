@@ -42,6 +42,7 @@ class CommandChecks : public testing::Test {
     options.replicas = software == RespSoftware::garnet ? 0 : 1;
     options.server.persistent = options.replicas > 0;  // as other tests borrow it
     lent.emplace(options);
+    lent->changes_only_keys();
     cluster = &**lent;
     client.emplace(test::open("redis://" + node(0)));
   }
@@ -322,6 +323,7 @@ TEST_F(RedisCommands, RepliesHaveTheShapeThatTheServerGaveThem) {
 }
 TEST_F(RedisCommands, AllFormsSayTheSame) { all_forms_say_the_same(); }
 TEST_F(RedisCommands, AMovingSlotLosesAndRepeatsNothing) {
+  lent->changes_only_keys(false);
   a_moving_slot_loses_and_repeats_nothing();
 }
 TEST_F(RedisCommands, TheServersOfTheClusterAreListed) { the_servers_of_the_cluster_are_listed(); }

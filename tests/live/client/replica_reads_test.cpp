@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(On, LiveReplicaReads,
                          [](const auto& each) { return traits_of(each.param).name; });
 
 TEST_P(LiveReplicaReads, SpreadOverAllHoldersAndFindEveryKey) {
+  cluster->changes_only_keys();
   wait_for_condition("every replica answers", [&] {
     expect_all_read();
     for (unsigned i = 0; i < 20; ++i) {
@@ -114,6 +115,7 @@ TEST_P(LiveReplicaReads, SpreadOverAllHoldersAndFindEveryKey) {
 
 // A replica lacks keys that never existed and those that were just written.
 TEST_P(LiveReplicaReads, AMissIsOneOfTheOwner) {
+  cluster->changes_only_keys();
   wait_for_condition("every replica answers", [&] {
     expect_all_read();
     return HasFailure() || every_replica_has_answered();
