@@ -121,7 +121,6 @@ std::vector<EndpointFactory> endpoint_factories() {
 #ifdef SHEAF_TEST_BROKERS
   using Kind = ServerKind<BrokerProcess, BrokerOptions>;
   BrokerOptions options;
-  options.plugin_options = {{"spelling", "sdk"}};
   all.push_back(factory(Kind{"Brokers", "mqtt", options}));
   options.plugin_options = {{"spelling", "page"}};
   all.push_back(factory(Kind{"BrokersPageSpelling", "mqtt", options}));

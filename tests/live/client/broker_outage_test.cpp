@@ -11,6 +11,7 @@
 #include "tests/contract/endpoints.h"
 
 #ifdef SHEAF_TEST_BROKERS
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/lent.h"
 #include "tests/support/sanitized.h"
@@ -164,10 +165,8 @@ TEST_F(BrokerRehash, ABrokerThatWasStoppedReturnsWithItsOldValues) {
 // Mosquitto's default delays small packets: its reply waits for our acknowledgement of its PUBACK,
 // for 40 ms if we delay that.
 TEST(BrokerNagle, ABrokerThatDelaysSmallPacketsDoesNotStallAGet) {
-  test::BrokerOptions options;
-  options.nodelay = false;
-  const test::BrokerProcess broker(options);
-  Client client = test::open("mqtt://127.0.0.1:" + std::to_string(broker.port()));
+  const test::Lent<test::BrokerProcess> broker(test::broker_with_a_login());
+  Client client = test::open("mqtt://app:s3cret@127.0.0.1:" + std::to_string(broker->port()));
   client.set("k", "v").value();
   const auto start = Clock::now();
   for (int i = 0; i < 100; ++i) client.get("k").value();
@@ -175,13 +174,11 @@ TEST(BrokerNagle, ABrokerThatDelaysSmallPacketsDoesNotStallAGet) {
 }
 
 TEST(BrokerLogin, AWrongPasswordIsOneClearSentence) {
-  test::BrokerOptions options;
-  options.users = {{"alice", "wonder"}};
-  const test::BrokerProcess broker(options);
-  const std::string address = "127.0.0.1:" + std::to_string(broker.port());
-  Client good = test::open("mqtt://alice:wonder@" + address);
+  const test::Lent<test::BrokerProcess> broker(test::broker_with_a_login());
+  const std::string address = "127.0.0.1:" + std::to_string(broker->port());
+  Client good = test::open("mqtt://app:s3cret@" + address);
   EXPECT_TRUE(good.set("k", "v").value().stored);
-  Client bad = test::open("mqtt://alice:blunder@" + address);
+  Client bad = test::open("mqtt://app:blunder@" + address);
   const auto refused = bad.get("k");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().outcome, Outcome::not_sent);

@@ -19,6 +19,7 @@
 #include <sheaf/client.h>
 
 #include "client/client_impl.h"
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/redis_process.h"
@@ -38,30 +39,23 @@ Failure no_credentials(std::string text) {
   return Failure(std::move(error));
 }
 
-// A server that requires a password.
+// A server that requires the password s3cret of the user app.
 class LockedServer {
  public:
-  explicit LockedServer(const std::string& password) {
-    RedisOptions options;
-    options.user = "app";
-    options.password = password;
-    server_.emplace(std::move(options));
-    admin_.emplace((*server_)->port());
-    EXPECT_EQ(admin_->text({"AUTH", "app", password}), "+OK");
-  }
+  LockedServer() { EXPECT_EQ(admin_.text({"AUTH", "app", "s3cret"}), "+OK"); }
   std::string uri(std::string_view user = "") const {
     return "redis://" + std::string(user) + node() + "?routing=ring";
   }
-  std::string node() const { return "127.0.0.1:" + std::to_string((*server_)->port()); }
+  std::string node() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   // Drops every connection but this one.
   void drop_connections() {
-    const std::string reply = admin_->text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    const std::string reply = admin_.text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     EXPECT_EQ(reply, "1");
   }
 
  private:
-  std::optional<Lent<RedisProcess>> server_;
-  std::optional<RespConnection> admin_;
+  const Lent<RedisProcess> server_{redis_with_a_login()};
+  RespConnection admin_{server_->port()};
 };
 
 // A credential source that the test controls.
@@ -104,7 +98,7 @@ Client open_with(const std::string& uri, const CredentialSource& source) {
 }
 
 TEST(Credentials, TheProgramIsAskedAtEveryConnection) {
-  LockedServer server("s3cret");
+  LockedServer server;
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret"};
   });
@@ -117,7 +111,7 @@ TEST(Credentials, TheProgramIsAskedAtEveryConnection) {
 }
 
 TEST(Credentials, ConnectionsThatAreMadeAtOnceShareACall) {
-  LockedServer first("s3cret"), second("s3cret"), third("s3cret");
+  LockedServer first, second, third;
   std::promise<void> go_on;
   Source source(
       [&, ready = go_on.get_future().share()](const CredentialRequest&) -> Result<Credentials> {
@@ -139,7 +133,7 @@ TEST(Credentials, ConnectionsThatAreMadeAtOnceShareACall) {
 }
 
 TEST(Credentials, TheProgramIsAskedBeforeTheEnd) {
-  LockedServer server("s3cret");
+  LockedServer server;
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret", .ends = system_clock::now() + 2s};
   });
@@ -153,7 +147,7 @@ TEST(Credentials, TheProgramIsAskedBeforeTheEnd) {
 }
 
 TEST(Credentials, WhatTheProgramSaysOrThrowsIsTheReasonOfTheCall) {
-  LockedServer server("s3cret");
+  LockedServer server;
   std::atomic<int> mode = 0;
   Source source([&](const CredentialRequest&) -> Result<Credentials> {
     if (mode == 0) return no_credentials("the vault is sealed");
@@ -182,7 +176,7 @@ TEST(Credentials, WhatTheProgramSaysOrThrowsIsTheReasonOfTheCall) {
 }
 
 TEST(Credentials, ACallEndsByItsDeadlineWhileTheProgramThinks) {
-  LockedServer server("s3cret");
+  LockedServer server;
   std::promise<void> go_on;
   Source source(
       [&, ready = go_on.get_future().share()](const CredentialRequest&) -> Result<Credentials> {
@@ -206,7 +200,7 @@ TEST(Credentials, ACallEndsByItsDeadlineWhileTheProgramThinks) {
 }
 
 TEST(Credentials, AClientIsClosedWhileTheProgramThinks) {
-  LockedServer server("s3cret");
+  LockedServer server;
   std::promise<void> go_on;
   Source source(
       [&, ready = go_on.get_future().share()](const CredentialRequest&) -> Result<Credentials> {
@@ -223,10 +217,10 @@ TEST(Credentials, AClientIsClosedWhileTheProgramThinks) {
 }
 
 TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
-  LockedServer server("right");
+  LockedServer server;
   std::string password = "wrong";  // the program's outdated copy
   Source source([&](const CredentialRequest& request) -> Result<Credentials> {
-    if (request.need == CredentialNeed::refused) password = "right";
+    if (request.need == CredentialNeed::refused) password = "s3cret";
     return Credentials{.user = "app", .password = password};
   });
   auto client = open_with(server.uri(), source.function());
@@ -236,7 +230,7 @@ TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
 
 // The password is not in the configuration any more.
 TEST(Credentials, APasswordCountsWhenTheServersOfAClientChange) {
-  LockedServer server("s3cret");
+  LockedServer server;
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret"};
   });
@@ -252,7 +246,7 @@ TEST(Credentials, APasswordCountsWhenTheServersOfAClientChange) {
 }
 
 TEST(Credentials, AForkedChildLeavesTheSourceAlone) {
-  LockedServer server("s3cret");
+  LockedServer server;
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret"};
   });
@@ -273,7 +267,7 @@ TEST(Credentials, AForkedChildLeavesTheSourceAlone) {
 }
 
 TEST(Credentials, WhatIsNoLoginHereIsRefused) {
-  LockedServer server("s3cret");
+  LockedServer server;
   Source source(
       [](const CredentialRequest&) -> Result<Credentials> { return Credentials{.token = "abc"}; });
   auto client = open_with(server.uri(), source.function());

@@ -10,6 +10,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/steady_load.h"
@@ -32,14 +33,12 @@ using namespace std::chrono_literals;
 
 // Redis ends the connections of a deleted user.
 TEST(LoginRenewal, AUserOfRedisThatIsDeletedAndMadeAgainIsLetInAgain) {
-  RedisOptions options;
-  options.user = "app";
-  options.password = "s3cret";
-  options.lines = {"user admin on >admin ~* &* +@all"};
-  const RedisProcess server(options);
-  RespConnection admin(server.port());
+  const Lent<RedisProcess> server(redis_with_a_login());
+  RespConnection admin(server->port());
+  ASSERT_EQ(admin.text({"AUTH", "app", "s3cret"}), "+OK");
+  ASSERT_EQ(admin.text({"ACL", "SETUSER", "admin", "on", ">admin", "~*", "&*", "+@all"}), "+OK");
   ASSERT_EQ(admin.text({"AUTH", "admin", "admin"}), "+OK");
-  auto client = Client::open("redis://app:s3cret@127.0.0.1:" + std::to_string(server.port()) +
+  auto client = Client::open("redis://app:s3cret@127.0.0.1:" + std::to_string(server->port()) +
                                  "?routing=ring&timeout=10s",
                              {.log = printed_log()})
                     .value();
@@ -51,6 +50,8 @@ TEST(LoginRenewal, AUserOfRedisThatIsDeletedAndMadeAgainIsLetInAgain) {
   });
   ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all"}), "+OK");
   wait_for_condition("a login", [&] { return client.get("k").has_value(); });
+  ASSERT_EQ(admin.text({"AUTH", "app", "s3cret"}), "+OK");
+  EXPECT_EQ(admin.text({"ACL", "DELUSER", "admin"}), "1") << "so the server can be lent again";
 }
 
 #endif
@@ -60,10 +61,7 @@ TEST(LoginRenewal, AUserOfRedisThatIsDeletedAndMadeAgainIsLetInAgain) {
 class MemcachedRenewal : public testing::TestWithParam<MemcachedOptions::LogIn> {};
 
 TEST_P(MemcachedRenewal, ConnectionsAreReplacedAndNoCallFails) {
-  MemcachedOptions options;
-  options.log_in = GetParam();
-  options.users = {{"cache", "s3cret"}, {"other", "word"}};
-  const Lent<MemcachedProcess> server(options);
+  const Lent<MemcachedProcess> server(memcached_with_logins(GetParam()));
   std::atomic<bool> renewed = false;
   ClientOptions more;
   more.credentials = [&](const CredentialRequest& request) -> Result<Credentials> {

@@ -8,6 +8,7 @@
 #include "tests/contract/endpoints.h"
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 
@@ -27,12 +28,6 @@ struct Way {
 
 class LogIns : public testing::TestWithParam<Way> {
  protected:
-  static MemcachedOptions with_users() {
-    MemcachedOptions options;
-    options.log_in = GetParam().log_in;
-    options.users = {{"cache", "s3cret"}, {"other", "word"}};
-    return options;
-  }
   std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
   // `user` is written as in a URI, with the "@".
   Client open_as(const std::string& user) const {
@@ -56,7 +51,7 @@ class LogIns : public testing::TestWithParam<Way> {
   }
 
  private:
-  const test::Lent<MemcachedProcess> server_{with_users()};
+  const test::Lent<MemcachedProcess> server_{test::memcached_with_logins(GetParam().log_in)};
 };
 
 std::string name_of(const testing::TestParamInfo<Way>& test) { return test.param.name; }

@@ -9,8 +9,10 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/lent.h"
 #include "tests/support/printed_log.h"
 #include "tests/support/redis_process.h"
+#include "tests/support/resp_connection.h"
 
 namespace sheaf::test {
 namespace {
@@ -18,10 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(RedisLogin, AWrongPasswordEndsCallsAtOnceWithTheReason) {
-  RedisOptions options;
-  options.password = "s3cret";
-  const RedisProcess redis(options);
-  const std::string server = "127.0.0.1:" + std::to_string(redis.port());
+  const Lent<RedisProcess> redis;
+  RespConnection admin(redis->port());
+  ASSERT_EQ(admin.text({"CONFIG", "SET", "requirepass", "s3cret"}), "+OK");
+  const std::string server = "127.0.0.1:" + std::to_string(redis->port());
   for (const std::string wrong : {"redis://:hunter2@", "redis://nobody:s3cret@", "redis://"}) {
     auto client = Client::open(wrong + server, {.log = printed_log()}).value();
     for (int i = 0; i < 3; ++i) {
@@ -38,6 +40,7 @@ TEST(RedisLogin, AWrongPasswordEndsCallsAtOnceWithTheReason) {
   }
   auto client = Client::open("redis://:s3cret@" + server).value();
   EXPECT_TRUE(client.get("key", {.timeout = 60s}));
+  EXPECT_EQ(admin.text({"CONFIG", "SET", "requirepass", ""}), "+OK") << "so it can be lent again";
 }
 
 }  // namespace

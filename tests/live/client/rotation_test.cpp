@@ -12,6 +12,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/lent.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
@@ -63,10 +64,7 @@ TEST(Rotation, OfAPasswordFileFailsNoCallOnRedis) {
 }
 
 TEST(Rotation, AWrongPasswordInTheFileHealsWithTheRightOne) {
-  RedisOptions options;
-  options.user = "app";
-  options.password = password(0);
-  const Lent<RedisProcess> server(options);
+  const Lent<RedisProcess> server(redis_with_a_login());
   SecretFolder secret("wrong");
   auto client = Client::open("redis://app@127.0.0.1:" + std::to_string(server->port()) +
                              "?routing=ring&password_file=" + secret.path())
@@ -75,16 +73,13 @@ TEST(Rotation, AWrongPasswordInTheFileHealsWithTheRightOne) {
     const auto got = client.get("k");
     return !got && got.error().reason == Reason::authentication;
   });
-  secret.rotate(password(0));
+  secret.rotate("s3cret");
   wait_for_condition("a login", [&] { return client.get("k").has_value(); });
 }
 
 TEST(Rotation, AFileThatGoesAwayLeavesConnectionsAsTheyAre) {
-  RedisOptions options;
-  options.user = "app";
-  options.password = password(0);
-  const Lent<RedisProcess> server(options);
-  std::optional<SecretFolder> secret(password(0));
+  const Lent<RedisProcess> server(redis_with_a_login());
+  std::optional<SecretFolder> secret("s3cret");
   std::atomic<unsigned> warnings = 0;
   ClientOptions more;
   more.log = [&](const LogRecord& record) {
@@ -101,7 +96,7 @@ TEST(Rotation, AFileThatGoesAwayLeavesConnectionsAsTheyAre) {
   EXPECT_TRUE(client.get("k"));
   EXPECT_EQ(client.stats().at(0).connects, 1u);
   RespConnection admin(server->port());
-  ASSERT_EQ(admin.text({"AUTH", "app", password(0)}), "+OK");
+  ASSERT_EQ(admin.text({"AUTH", "app", "s3cret"}), "+OK");
   admin.text({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   wait_for_condition("the reason", [&] {
     const auto got = client.get("k", {.timeout = std::chrono::milliseconds(200)});

@@ -11,12 +11,14 @@
 
 #include <sheaf/client.h>
 
+#include "tests/live/client/shared_logins.h"
 #include "tests/support/everything_said.h"
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/lent.h"
 #include "tests/support/memcached_process.h"
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
@@ -30,15 +32,12 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* right = "canary-right";
-
 struct Locked {
   std::uint16_t port = 0;
   std::function<void()> kill;
-  std::shared_ptr<void> process;
 };
 
-// A server that lets only `app` in, with the password `right`.
+// A server that lets `app` in, with the password s3cret.
 struct SecretKind {
   std::string name;
   std::string scheme;
@@ -47,37 +46,25 @@ struct SecretKind {
 };
 
 template <class Process>
-Locked locked(std::shared_ptr<Process> process) {
-  return {process->port(), [process] { process->kill(); }, process};
+Locked borrow(const typename Process::Options& options) {
+  const auto lent = std::make_shared<Lent<Process>>(options);
+  return {(*lent)->port(), [lent] { lent->to_break().kill(); }};
 }
 
 std::vector<SecretKind> kinds() {
   return {
 #ifdef SHEAF_TEST_BROKERS
-      {"Mosquitto", "mqtt", "",
-       [] {
-         BrokerOptions options;
-         options.users = {{"app", right}};
-         return locked(std::make_shared<BrokerProcess>(options));
-       }},
+      {"Mosquitto", "mqtt", "", [] { return borrow<BrokerProcess>(broker_with_a_login()); }},
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
       {"Memcached", "memcached", "",
        [] {
-         MemcachedOptions options;
-         options.log_in = MemcachedOptions::LogIn::text;
-         options.users = {{"app", right}};
-         return locked(std::make_shared<MemcachedProcess>(options));
+         return borrow<MemcachedProcess>(memcached_with_logins(MemcachedOptions::LogIn::text));
        }},
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
       {"Redis", "redis", "?routing=ring",
-       [] {
-         RedisOptions options;
-         options.user = "app";
-         options.password = right;
-         return locked(std::make_shared<RedisProcess>(options));
-       }},
+       [] { return borrow<RedisProcess>(redis_with_a_login()); }},
 #endif
   };
 }
@@ -119,7 +106,7 @@ TEST_P(LiveSecrets, AreInNothingThatAClientSays) {
     use(client);
   }
   {
-    auto client = Client::open(uri("app:" + std::string(right)), {.log = said.sink()}).value();
+    auto client = Client::open(uri("app:s3cret"), {.log = said.sink()}).value();
     EXPECT_TRUE(client.set("key", "canary-value", {.timeout = 30s}));
     use(client);
     server.kill();
@@ -128,6 +115,7 @@ TEST_P(LiveSecrets, AreInNothingThatAClientSays) {
   EXPECT_THAT(said.text(), HasSubstr("app"));
   EXPECT_THAT(said.text(), HasSubstr("#")) << "keys are hashes";
   EXPECT_THAT(said.text(), Not(HasSubstr("canary")));
+  EXPECT_THAT(said.text(), Not(HasSubstr("s3cret")));
 }
 
 }  // namespace
