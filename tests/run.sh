@@ -41,7 +41,9 @@ jobs=$(nproc)
 passed=0
 failed=0
 summary=$(mktemp)
-trap 'rm -f "$summary"' EXIT
+export SHEAF_TEST_STARTS  # the tests write a line for each server that they start
+SHEAF_TEST_STARTS=$(mktemp)
+trap 'rm -f "$summary" "$SHEAF_TEST_STARTS"' EXIT
 
 # Adds a part's results to the sums, and its failed and skipped tests to the summary.
 add_report() {
@@ -64,6 +66,18 @@ look_for_passwords() {
   printf 'failed in %s: a password is in the output of a test:\n%s\n' "$1" "$found" >>"$summary"
 }
 
+# Quick stays quick only if its tests share servers (CONTRIBUTING.md).
+most_starts=200
+count_starts() {
+  local total
+  total=$(wc -l <"$SHEAF_TEST_STARTS")
+  echo "== $1 started $total servers:" \
+    "$(sort "$SHEAF_TEST_STARTS" | uniq -c | awk '{ print $1, $2 }' | paste -sd , | sed 's/,/, /g')"
+  [ "$1" = quick ] && [ "$total" -gt "$most_starts" ] || return
+  failed=$((failed + 1))
+  echo "failed in quick: $total servers were started, and $most_starts are allowed" >>"$summary"
+}
+
 run_part() {
   local part=$1 build=$1 targets=$1 started=$SECONDS
   case $part in
@@ -72,6 +86,7 @@ run_part() {
   esac
   echo "== $part"
   rm -rf "build/$build/tests.xml" "build/$build/results"
+  : >"$SHEAF_TEST_STARTS"
   if cmake --preset "$build" && cmake --build --preset "$targets" -j "$jobs"; then
     echo "== $part built in $((SECONDS - started)) s"
     # Most tests spend half of their time waiting for servers.
@@ -81,6 +96,7 @@ run_part() {
   fi
   add_report "$part" "$build"
   look_for_passwords "$part" "$build"
+  count_starts "$part"
   echo "== $part took $((SECONDS - started)) s"
 }
 

@@ -18,6 +18,8 @@ from unittest import mock
 DONE, NEGATIVE, USAGE, FAILED = 0, 1, 2, 3
 LONGEST = 120  # seconds; a hanging program fails its test instead of stopping the suite
 CLUSTERS = ("redis", "valkey", "garnet")  # kinds of servers that form one
+PROGRAMS = {"brokers": "mosquitto", "memcached": "memcached", "redis": "redis-server",
+            "valkey": "valkey-server", "garnet": "garnet-server"}
 
 # How many servers the tests of a process share; a cluster has as many replicas.
 SHARED = {"brokers": 3, "memcached": 5, "redis": 3, "valkey": 3, "garnet": 2}
@@ -56,6 +58,13 @@ def is_alive(pid):
             return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def record_starts(name, count):
+    """tests/run.sh counts the lines of the file."""
+    if "SHEAF_TEST_STARTS" in os.environ:
+        with open(os.environ["SHEAF_TEST_STARTS"], "a", encoding="utf-8") as file:
+            file.write((name + "\n") * count)
 
 
 def ask_redis(node, *words):
@@ -104,6 +113,7 @@ class Dev:
         self.uri = report["uri"]
         processes = report["brokers" if self.kind == "brokers" else "servers"]
         self.pids = {each["node"]: each["pid"] for each in processes}
+        record_starts(PROGRAMS[self.kind], len(self.pids))
         self.nodes = list(self.pids)
         self.primaries = self.nodes[:count]
         # What each server of a cluster says about it when the URI has been printed.
@@ -193,6 +203,7 @@ class Server:
         self.process = subprocess.Popen(
             raw(*words(port)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, env={**os.environ, **environment})
+        record_starts(os.path.basename(self.process.args[0].decode()), 1)
         if ready and not any(ready in line for line in self.process.stdout):
             raise AssertionError("it did not start: %r" % self.process.args)
 
@@ -344,6 +355,7 @@ class CaseWithFolder(Case):
         self.assertEqual((process.returncode, out), (DONE, b""))
         printed = re.findall(rb"(?:broker|server) \S+ runs as process (\d+)\.\n", err)
         self.assertEqual(len(printed), count)
+        record_starts(PROGRAMS[kind], count)
         self.assertFalse(any(is_alive(int(pid)) for pid in printed))
         self.assertEqual(self.left_behind(), [])
         return line
