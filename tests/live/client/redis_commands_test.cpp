@@ -40,7 +40,6 @@ class CommandChecks : public testing::Test {
     test::RespClusterOptions options;
     options.software = software;
     options.replicas = software == RespSoftware::garnet ? 0 : 1;
-    options.server.persistent = options.replicas > 0;  // as other tests borrow it
     lent.emplace(options);
     lent->changes_only_keys();
     cluster = &**lent;

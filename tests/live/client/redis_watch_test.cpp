@@ -30,7 +30,6 @@ class RedisWatches : public testing::TestWithParam<RespSoftware> {
     RespClusterOptions options;
     options.software = GetParam();
     options.replicas = 1;
-    options.server.persistent = true;
     cluster.emplace(options);
     (*cluster)->wait_until_settled();
     watcher.emplace(open(uri()));

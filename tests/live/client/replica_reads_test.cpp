@@ -33,7 +33,6 @@ class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
     options.software = GetParam();
     options.primaries = primaries;
     options.replicas = 1;
-    options.server.persistent = true;
     cluster.emplace(options);
     (*cluster)->wait_until_settled();
     writer.emplace(open(uri("")));
