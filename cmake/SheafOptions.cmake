@@ -38,6 +38,7 @@ option(SHEAF_INSTALL "Install what is built" ${SHEAF_IS_TOP})
 option(SHEAF_CLI "Build the sheaf program (needs CLI11)" ${SHEAF_IS_TOP})
 option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev and libmosquitto-dev)"
        ${SHEAF_IS_TOP})
+option(SHEAF_LEADER "Build sheaf::leader" ${SHEAF_IS_TOP})
 option(SHEAF_MIGRATION "Build sheaf::migration, and with it `sheaf migrate`" ${SHEAF_IS_TOP})
 option(SHEAF_DISCOVERY "Build sheaf::discovery, and with it URIs of sources in `sheaf`"
        ${SHEAF_IS_TOP})

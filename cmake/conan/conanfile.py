@@ -19,10 +19,10 @@ class SheafRecipe(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "tls": [True, False], "durable": [True, False],
-               "discovery": [True, False], "migration": [True, False],
-               "tools": [True, False]}
+               "discovery": [True, False], "leader": [True, False],
+               "migration": [True, False], "tools": [True, False]}
     default_options = {"shared": False, "tls": True, "durable": False, "discovery": False,
-                       "migration": False, "tools": False}
+                       "leader": False, "migration": False, "tools": False}
     implements = ["auto_shared_fpic"]
 
     def export_sources(self):
@@ -64,6 +64,7 @@ class SheafRecipe(ConanFile):
         toolchain.cache_variables.update({
             "SHEAF_TLS": bool(self.options.tls), "SHEAF_DURABLE": bool(self.options.durable),
             "SHEAF_DISCOVERY": bool(self.options.discovery),
+            "SHEAF_LEADER": bool(self.options.leader),
             "SHEAF_MIGRATION": bool(self.options.migration),
             "SHEAF_CLI": bool(self.options.tools), "SHEAF_PLUGIN": False, "SHEAF_TESTS": False,
             "SHEAF_SAMPLES": False})
@@ -90,7 +91,7 @@ class SheafRecipe(ConanFile):
             self.cpp_info.components["sheaf"].requires.append("sqlite3::sqlite3")
         self.cpp_info.components["json"].set_property("cmake_target_name", "sheaf::json")
         self.cpp_info.components["json"].requires = ["sheaf", "nlohmann_json::nlohmann_json"]
-        for extra in ("discovery", "migration"):
+        for extra in ("discovery", "leader", "migration"):
             if getattr(self.options, extra):
                 component = self.cpp_info.components[extra]
                 component.set_property("cmake_target_name", "sheaf::" + extra)

@@ -6,6 +6,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features
     tls SHEAF_TLS
     durable SHEAF_DURABLE
     discovery SHEAF_DISCOVERY
+    leader SHEAF_LEADER
     migration SHEAF_MIGRATION
     tools SHEAF_CLI)
 vcpkg_find_acquire_program(PKGCONFIG)

@@ -54,7 +54,7 @@ endif()
 
 # The samples run on their own stores here; samples/quickstart.sh runs them on brokers.
 foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling multi_broker_cache
-        fenced_writes active_standby work_list thermostat event_loop own_loop asio_all
+        fenced_writes active_standby leader work_list thermostat event_loop own_loop asio_all
         tracing)
   if(TARGET ${sample})
     add_test(NAME samples.${sample} COMMAND ${sample})

@@ -27,6 +27,7 @@ function(build_and_run folder)
 endfunction()
 
 file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_extras"
+     "${WORK}/subdirectory/sheaf/libsheaf-leader.a"
      "${WORK}/subdirectory/sheaf/libsheaf-migration.a"
      "${WORK}/subdirectory/sheaf/libsheaf-discovery.a")  # of an earlier run
 build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_EXTRAS "-DSHEAF_SOURCE=${SOURCE}"
@@ -37,8 +38,8 @@ file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")
   message(FATAL_ERROR "inside another project more was built than the library: ${built}")
 endif()
-build_and_run("${WORK}/subdirectory" -DSHEAF_MIGRATION=ON -DSHEAF_DISCOVERY=ON
-  -DCONSUMER_EXTRAS=ON)
+build_and_run("${WORK}/subdirectory" -DSHEAF_LEADER=ON -DSHEAF_MIGRATION=ON
+  -DSHEAF_DISCOVERY=ON -DCONSUMER_EXTRAS=ON)
 run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
 
 # The installed package must not mention the tree or its build.

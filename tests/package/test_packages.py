@@ -20,9 +20,10 @@ work = os.path.join(build, "packages")
 root = os.path.join(work, "root")
 usr = os.path.join(root, "usr")
 PACKAGES = ["libsheaf-dev", "libsheaf-discovery-dev", "libsheaf-discovery0",
-            "libsheaf-migration-dev", "libsheaf-migration0", "libsheaf0",
+            "libsheaf-leader-dev", "libsheaf-leader0", "libsheaf-migration-dev",
+            "libsheaf-migration0", "libsheaf0",
             "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
-EXTRAS = ["discovery", "migration"]  # libraries of their own
+EXTRAS = ["discovery", "leader", "migration"]  # libraries of their own
 SECONDS = 900
 EPOCH = "1767225600"  # 2026-01-01
 
@@ -168,7 +169,7 @@ class Packages(unittest.TestCase):
         packages = {package["name"]: package for package in bill["packages"]}
         self.assertEqual(set(packages), {"sheaf", "libuv", "xxHash", "nlohmann-json", "OpenSSL",
                                          "SQLite", "CLI11", "sheaf-migration",
-                                         "sheaf-discovery"})
+                                         "sheaf-leader", "sheaf-discovery"})
         ids = {package["SPDXID"] for package in bill["packages"]} | {"SPDXRef-DOCUMENT"}
         for package in packages.values():
             self.assertRegex(package["versionInfo"], r"^\d+(\.\d+)+")
@@ -203,7 +204,7 @@ class Packages(unittest.TestCase):
     def test_a_library_exports_what_is_public_and_nothing_else(self):
         exported = {}
         for name, least in (("libsheaf.so", 100), ("libsheaf-migration.so", 20),
-                            ("libsheaf-discovery.so", 10)):
+                            ("libsheaf-discovery.so", 10), ("libsheaf-leader.so", 10)):
             symbols = run("nm", "-D", "--defined-only", "-C", os.path.join(libdir(), name))
             ours = [line.split(" ", 2)[2] for line in symbols.splitlines() if "sheaf::" in line]
             self.assertGreater(len(ours), least)
@@ -273,9 +274,11 @@ class Users(unittest.TestCase):
     def test_of_libraries_on_it_asks_for_their_names(self):
         with open(os.path.join(source, "tests/consumer/extras.cpp"), encoding="utf-8") as file:
             text = file.read()
-        said = self.compile(text, "-std=c++20", packages="sheaf-migration sheaf-discovery")
+        said = self.compile(text, "-std=c++20",
+                            packages="sheaf-migration sheaf-discovery sheaf-leader")
         self.assertIn("a server of both fleets", said)
         self.assertIn("the name of the SRV records", said)
+        self.assertIn("the lease is", said)
 
     def test_without_exceptions_compiles_and_ends_with_the_reason(self):
         self.assertEqual(self.compile(self.PROGRAM, "-std=c++20", "-fno-exceptions"), "value\n")

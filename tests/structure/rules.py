@@ -27,6 +27,7 @@ ARROWS = {
                      "base"],
     "client": ["cluster"] + BELOW_CLUSTER,
     # Libraries of their own on the public API.
+    "extras/leader": ["base"],
     "extras/migration": ["base"],
     "extras/discovery": ["socket", "protocol", "base"],
     "cli": ["extras/migration", "extras/discovery", "client", "cluster", "store/engine",

@@ -80,6 +80,8 @@ class Arrows(unittest.TestCase):
         self.check_include("extras/migration/a.cpp", "base/text.h", True)
         self.check_include("extras/migration/a.cpp", "client/calls/checks.h", False)
         self.check_include("extras/migration/a.cpp", "protocol/memcached/rules.h", False)
+        self.check_include("extras/leader/a.cpp", "base/text.h", True)
+        self.check_include("extras/leader/a.cpp", "client/lock/lock_plan.h", False)
         self.check_include("extras/discovery/a.cpp", "socket/uv/uv_loop.h", True)
         self.check_include("extras/discovery/a.cpp", "extras/discovery/dns/b.h", True)
         self.check_include("extras/discovery/dns/a.cpp", "extras/discovery/b.h", False)
