@@ -11,7 +11,8 @@
 #   tests/run.sh long     all, with ten times the seeds, kills and fuzzing, then the live hour
 #                         (hour), and then on fresh machines of each Debian (tests/on.sh)
 #   tests/run.sh PART...  of these: quick dev asan tsan fuzz lint hour; lint is clang-tidy over dev,
-#                         hour is five minutes of events on live clusters of each software
+#                         hour is five minutes of events on live clusters of each software, and the
+#                         ends of leaders that a machine with other work would judge wrongly
 #
 # tests/suites.cmake says what runs where.
 set -u

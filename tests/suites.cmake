@@ -76,6 +76,7 @@ ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*:RedisForeigners.*:\
 RedisWithoutCluster.*                                                   quick,asan,tsan 1 120"
   "live.hour                           LiveHour.*     hour            1 700"
+  "live.leaders                        *Leaders.*     hour            1 100"
   "live.others                         rest           quick,asan,tsan 1 120"
   "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
   "live_tls.certificates  All/RefusedServers.*/Mosquitto*:All/RefusedServers.*/Redis*:\
