@@ -192,15 +192,16 @@ class LeaderRoom final : public ThreadRoom {
 };
 
 TEST(LeaderRoom, TwoNeverLeadAndEveryCampaignEndsForEverySeed) {
-  const RoomCounts sum = run_seeds<LeaderRoom>(800);
-  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 2 * seeds_to_run(800));
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(800));
+  const Seeds seeds = seeds_of(800);
+  const RoomCounts sum = run_seeds<LeaderRoom>(seeds);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sum.special, 2 * seeds.count());
+  EXPECT_GT(sum.changes, 2 * seeds.count());
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(LeaderRoom, TwoNeverLeadWithADriverForEverySeed) {
-  run_seeds<LeaderRoom>(300, {.driven = true});
+  run_seeds<LeaderRoom>(seeds_of(300), {.driven = true});
 }
 
 TEST(LeaderRoom, ASeedReplaysExactly) { expect_replays<LeaderRoom>(20); }
