@@ -118,7 +118,8 @@ TEST_P(Elections, ATermThatAnotherTookIsLostOnceAndCampaignsAgain) {
 TEST_P(Elections, StopTokensResignationsAndTheEndOfTheObjectEndACampaign) {
   LeaderElection a(*client, "role", called("A"));
   EXPECT_TRUE(a.campaign().value());
-  // Of its own: on memcached a request that is abandoned may end its connection, and with it a term.
+  // b has a client of its own: on memcached a request that is abandoned may end its connection, and
+  // with it the term of a.
   Client other = test::open(endpoint->uri());
   std::optional<LeaderElection> b(std::in_place, other, "role", called("B"));
   std::stop_source source;
