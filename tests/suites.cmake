@@ -57,9 +57,10 @@ PluginHostile.PayloadsCut*                                              all,asan
   "live.on_a_cluster_of_redis          cluster        quick,asan,tsan 1 80"
   "live.on_a_cluster_of_garnet         cluster        all,asan,tsan   1 80"
   "live.on_a_cluster_of_valkey         cluster        all             1 80"
-  "live.on_valkey  Redis*:*/Valkey:*/ValkeyServers:*.*Redis  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
+  "live.on_valkey  Redis*:*/Valkey:*/ValkeyServers:*.*Redis-*Leaders.*\
+                                            all  1 80 SHEAF_TEST_SOFTWARE=valkey"
   "live.garnet                         Garnet*        all,tsan        2 60"
-  "live.on_garnet                      */Garnet       all             1 60"
+  "live.on_garnet                      */Garnet-*Leaders.*  all       1 60"
   "live.rotations                      Rotation.OfA*:Tokens.Tw*:TokensTwice.* all,tsan 1 40"
   "live.equipment                      Lent*:By/Lent* all,asan        1 20"
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
@@ -71,10 +72,10 @@ OtherKinds.*                                                            all,asan
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
 ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
-*MemcachedLocks.*Restart*:UnixSockets.*                                 quick,asan,tsan 1 120"
+*MemcachedLocks.*Restart*:UnixSockets.*:*Leaders.*                      quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*:RedisForeigners.*:\
-RedisWithoutCluster.*                                                   quick,asan,tsan 1 120"
+RedisWithoutCluster.*:*Leaders.*                                        quick,asan,tsan 1 120"
   "live.hour                           LiveHour.*     hour            1 700"
   "live.leaders                        *Leaders.*     hour            1 100"
   "live.others                         rest           quick,asan,tsan 1 120"

@@ -69,6 +69,8 @@ void raise_count(LeaderJudge& judge, Client& client, LockGuard& term, const Offi
 }
 
 int hold_office(LeaderJudge& judge, const Office& office, std::size_t process) {
+  // The parent's connections to servers that later tests borrow are not this process's to cut.
+  ::close_range(3, ~0U, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGUSR1, cut_connections);
   Client client = open(office.uri);
