@@ -98,7 +98,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   request.correlation = properties.correlation;
   request.timestamp = properties.timestamp;
   request.fencing_token = properties.fencing_token;
-  request.persist = properties.persistence == statestore::persistence_asked;
+  request.persist = properties.persist();
   request.payload = {static_cast<const char*>(event.payload), event.payloadlen};
 
   gatekeeper_.decide(request, mosquitto_client_username(event.client), now);

@@ -5,12 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "protocol/statestore/properties.h"
-
 namespace sheaf::store::plugin {
 namespace {
-
-namespace property = protocol::statestore::property;
 
 // Mosquitto's struct mqtt5__property, up to its identifier.
 struct Text {
@@ -103,13 +99,7 @@ RequestProperties::RequestProperties(const mosquitto_property* properties) {
         correlation = view(node->value.text);
         break;
       case MQTT_PROP_USER_PROPERTY:
-        if (view(node->name) == property::timestamp) {
-          if (!timestamp) timestamp = view(node->value.text);
-        } else if (view(node->name) == property::fencing_token) {
-          if (!fencing_token) fencing_token = view(node->value.text);
-        } else if (view(node->name) == property::persistence) {
-          if (!persistence) persistence = view(node->value.text);
-        }
+        take(view(node->name), view(node->value.text));
         break;
       default:
         break;

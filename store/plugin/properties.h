@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/statestore/properties.h"
 #include "store/plugin/broker_api.h"
 
 namespace sheaf::store::plugin {
@@ -25,14 +26,11 @@ std::optional<std::string> property_form_fault();
 // What the store reads from a request. An absent property is nothing, an empty one is "". The texts
 // are in the event's list. They end with a NUL, except for the correlation data, and are gone after
 // empty_properties().
-struct RequestProperties {
+struct RequestProperties : protocol::statestore::RequestProperties {
   explicit RequestProperties(const mosquitto_property* properties);
 
   std::optional<std::string_view> response_topic;
   std::optional<std::string_view> correlation;
-  std::optional<std::string_view> timestamp;      // user property __ts, the first
-  std::optional<std::string_view> fencing_token;  // user property __ft, the first
-  std::optional<std::string_view> persistence;    // user property aio-persistence, the first
 };
 
 // Removes all content from an event's list, in place. The first node stays, without content: the
