@@ -64,6 +64,13 @@ constexpr std::string_view take_until(std::string_view& text, char separator) no
   return part;
 }
 
+// `text` without the characters of `blanks` at its ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view blanks) noexcept {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
 // Lower-cases an ASCII letter; returns any other byte unchanged.
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

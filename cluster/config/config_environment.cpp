@@ -103,15 +103,10 @@ Settings of_variables(const Variables& variables) {
   return settings;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
 // NAME=VALUE;... with names in any case, and blanks around both. The variable may be meant for
 // another program and have a password, so no value of an unknown name is quoted.
 FoundSettings of_string(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
   Settings settings;
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -119,10 +114,10 @@ FoundSettings of_string(std::string_view text) {
     settings[static_cast<Setting>(i)].place = rows[i].name;
   }
   while (!text.empty()) {
-    std::string_view value = trimmed(take_until(text, ';'));
+    std::string_view value = trimmed(take_until(text, ';'), blanks);
     if (value.empty()) continue;
     const bool has_value = value.contains('=');
-    const std::string name(trimmed(take_until(value, '=')));
+    const std::string name(trimmed(take_until(value, '='), blanks));
     if (!has_value || !is_name(name)) return refusal("a part of it is not NAME=VALUE");
     const auto row = std::ranges::find(names, folded(name), folded);
     if (row == names.end()) {
@@ -130,7 +125,7 @@ FoundSettings of_string(std::string_view text) {
     }
     Given& given = settings[static_cast<Setting>(row - names.begin())];
     if (!given.value.empty()) return refusal(given.place + " is given twice");
-    given.value = trimmed(value);
+    given.value = trimmed(value, blanks);
   }
   if (!settings.has(Setting::host)) return refusal("HostName is missing");
   return settings;

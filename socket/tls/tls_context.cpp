@@ -12,6 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/secret.h"
+#include "base/text.h"
 #include "socket/tls/authority_files.h"
 #include "socket/tls/tls_notes.h"
 
@@ -104,11 +105,9 @@ Fault read_passphrase(const std::string& path, Passphrase& passphrase) {
   if (*size > longest_passphrase) {
     return file + " has more than " + std::to_string(longest_passphrase) + " bytes";
   }
-  constexpr std::string_view white = " \t\r\n";
-  std::string_view text = content.view().substr(0, *size);
-  text.remove_prefix(std::min(text.find_first_not_of(white), text.size()));
+  const std::string_view text = trimmed(content.view().substr(0, *size), " \t\r\n");
   if (text.empty()) return file + " has no passphrase";
-  passphrase.text = Secret(text.substr(0, text.find_last_not_of(white) + 1));
+  passphrase.text = Secret(text);
   return std::nullopt;
 }
 
