@@ -3,6 +3,16 @@
 #include "extras/leader/leader_view.h"
 
 namespace sheaf::leader {
+namespace {
+
+// `value`: what the lock's key holds; null: nothing.
+Leader leader_by(const std::string* value) {
+  Leader leader;
+  if (value != nullptr) leader.holder.emplace(holder_of(*value));
+  return leader;
+}
+
+}  // namespace
 
 std::string_view holder_of(std::string_view value) noexcept {
   constexpr std::size_t digits = 32;
@@ -15,18 +25,14 @@ std::string_view holder_of(std::string_view value) noexcept {
 
 Result<Leader> leader_of(const Result<GetResult>& got) {
   if (!got) return Failure(got.error());
-  Leader leader;
-  if (*got) leader.holder.emplace(holder_of((*got)->data));
-  return leader;
+  return leader_by(*got ? &(*got)->data : nullptr);
 }
 
 std::optional<Leader> LeaderView::see(const std::optional<std::string>& value) {
   if (known_ && seen_ == value) return std::nullopt;
   known_ = true;
   seen_ = value;
-  Leader leader;
-  if (value) leader.holder.emplace(holder_of(*value));
-  return leader;
+  return leader_by(value ? &*value : nullptr);
 }
 
 }  // namespace sheaf::leader
