@@ -269,7 +269,7 @@ TEST(BrokerKills, TheCheckFindsAStoreThatKeepsAlthoughNothingAsked) {
   const DataFolder data;
   test::BrokerOptions options;
   options.plugin_options = {{"data", data.file()}};
-  EXPECT_THAT(kill_under_load(options, 2, true), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(kill_under_load(options, 5, true), testing::Not(testing::IsEmpty()));
 }
 
 TEST(BrokerKills, TheCheckFindsAStoreThatForgets) {

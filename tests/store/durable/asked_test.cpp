@@ -142,12 +142,6 @@ class AskedCrashes {
   }
 
  private:
-  using Value = std::optional<std::string>;  // none: not in the file
-  struct Told {
-    Value value;
-    std::vector<Value> possible;  // by later writes without an answer
-  };
-
   void write() {
     const std::string key = "key" + std::to_string(random_.below(5));
     const bool remove = random_.below(5) == 0;
@@ -157,11 +151,8 @@ class AskedCrashes {
                 .persist = persist};
     const auto got = saved_->send(request);
     if (got && got->payload.starts_with("-ERR")) return;
-    const Value state = persist && !remove ? Value(value) : Value();
-    Told& told = told_[key];
-    if (!got) return told.possible.push_back(state);
-    told = {state, {}};
-    if (remove) return;
+    told_[key].note(got.has_value(), persist && !remove ? Told::State(value) : std::nullopt);
+    if (!got || remove) return;
     ASSERT_GT(got->timestamp, newest_);
     newest_ = got->timestamp;
   }
@@ -173,19 +164,18 @@ class AskedCrashes {
     saved_ = std::make_unique<SavedStore>(disk_, 0ms, now, asked());
     for (auto& [key, told] : told_) {
       const auto row = disk_.image.records.find(key);
-      const Value found = row == disk_.image.records.end() ? Value() : Value(row->second.value);
-      bool right = found == told.value;
-      for (const Value& possible : told.possible) right = right || found == possible;
-      ASSERT_TRUE(right) << key << " is " << found.value_or("absent") << ", told was "
-                         << told.value.value_or("absent");
-      told = {found, {}};
+      Told::State found;
+      if (row != disk_.image.records.end()) found = row->second.value;
+      ASSERT_TRUE(told.allows([&](const Told::State& state) { return state == found; }))
+          << key << " is " << found.value_or("absent");
+      told.note(true, std::move(found));
     }
   }
 
   Random random_;
   FakeDisk disk_;
   std::unique_ptr<SavedStore> saved_;
-  std::map<std::string, Told> told_;
+  std::map<std::string, Told> told_;  // none: not in the file
   std::string newest_;
   std::uint64_t values_ = 0;
 };

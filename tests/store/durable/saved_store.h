@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/durable/saver.h"
@@ -53,6 +55,26 @@ class SavedStore {
  public:
   Store store;
   std::unique_ptr<Saver> saver;
+};
+
+// What clients were told of a key, by the answers to their writes.
+class Told {
+ public:
+  using State = std::optional<std::string>;  // none: absent
+
+  void note(bool answered, State state) {
+    if (answered) possible_.clear();
+    possible_.push_back(std::move(state));
+  }
+  // True for one of the states that the key may be in: the last one that was answered, or that of a
+  // later write without an answer.
+  template <class Is>
+  bool allows(const Is& is) const {
+    return std::ranges::any_of(possible_, is);
+  }
+
+ private:
+  std::vector<State> possible_{State()};
 };
 
 inline constexpr Now begin_of_test{std::chrono::hours(5), golden_wall};
