@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "store/plugin/broker_api.h"
-#include "store/plugin/rights_file.h"
+#include "store/plugin/option_files.h"
 
 namespace sheaf::store::plugin {
 

@@ -21,6 +21,7 @@
 #include "store/plugin/broker_host.h"
 #include "store/plugin/broker_loop.h"
 #include "store/plugin/properties.h"
+#include "store/plugin/token_login.h"
 
 #define SHEAF_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -32,6 +33,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 // One store per process: with per_listener_settings mosquitto runs init once for each listener.
 struct Process {
   std::unique_ptr<BrokerHost> host;
+  std::unique_ptr<TokenLogin> tokens;  // null: the broker alone decides who is let in
   Options options;
   unsigned users = 0;
 };
@@ -61,7 +63,9 @@ int on_message(int, void* event, void*) {
 
 int on_disconnect(int, void* event, void*) {
   return guarded("disconnect", [&] {
-    return process.host->on_disconnect(*static_cast<mosquitto_evt_disconnect*>(event));
+    const auto& end = *static_cast<mosquitto_evt_disconnect*>(event);
+    if (process.tokens) process.tokens->forget(end.client);
+    return process.host->on_disconnect(end);
   });
 }
 
@@ -74,10 +78,23 @@ int on_reload(int, void*, void*) {
   return guarded("reload", [&] { return process.host->on_reload(); });
 }
 
+int on_token(int, void* event, void*) {
+  return guarded("login", [&] {
+    return process.tokens->on_token(*static_cast<mosquitto_evt_extended_auth*>(event));
+  });
+}
+
+int on_password(int, void* event, void*) {
+  return guarded("login", [&] {
+    return process.tokens->on_password(*static_cast<mosquitto_evt_basic_auth*>(event));
+  });
+}
+
 struct Subscription {
   int event;
   MOSQ_FUNC_generic_callback callback;
-  bool optional = false;  // not every broker has the event
+  bool optional = false;     // not every broker has the event
+  bool with_tokens = false;  // only with plugin_opt_tokens
 };
 // Never MOSQ_EVT_ACL_CHECK: on a broker without other access control a callback that defers denies
 // every publish.
@@ -85,7 +102,9 @@ constexpr Subscription subscriptions[] = {{MOSQ_EVT_MESSAGE, on_message},
                                           {MOSQ_EVT_DISCONNECT, on_disconnect},
                                           {event_client_offline, on_disconnect, true},
                                           {MOSQ_EVT_TICK, on_tick},
-                                          {MOSQ_EVT_RELOAD, on_reload}};
+                                          {MOSQ_EVT_RELOAD, on_reload},
+                                          {MOSQ_EVT_EXT_AUTH_START, on_token, false, true},
+                                          {MOSQ_EVT_BASIC_AUTH, on_password, false, true}};
 
 std::string own_command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -103,10 +122,35 @@ void log_start(const EngineOptions& options) {
                        acknowledged ? "acknowledged" : format_duration(options.durability).c_str());
 }
 
-std::expected<void, std::string> set_rights(std::string& to, const std::string& value) {
-  if (value.empty()) return std::unexpected("rights must be the path of a file, not \"\"");
+// Options of the plugin only: an engine in a process has one user.
+struct Files {
+  std::string rights;
+  std::string tokens;
+};
+
+std::expected<void, std::string> set_path(const char* name, std::string& to,
+                                          const std::string& value) {
+  if (value.empty()) {
+    return std::unexpected(std::string(name) + " must be the path of a file, not \"\"");
+  }
   to = value;
   return {};
+}
+
+std::expected<void, std::string> set_option(EngineOptions& engine, Files& files,
+                                            const std::string& name, const std::string& value) {
+  if (name == "rights") return set_path("rights", files.rights, value);
+  if (name == "tokens") return set_path("tokens", files.tokens, value);
+  return engine.set(name, value);
+}
+
+std::expected<void, std::string> load_files(const Files& files) {
+  if (!files.tokens.empty()) {
+    auto tokens = std::make_unique<TokenLogin>(files.tokens);
+    if (auto fine = tokens->check(); !fine) return fine;
+    process.tokens = std::move(tokens);
+  }
+  return process.host->load(read_clocks());
 }
 
 int start_host(const Options& options) {
@@ -115,26 +159,29 @@ int start_host(const Options& options) {
     return MOSQ_ERR_NOT_SUPPORTED;
   }
   EngineOptions parsed;
-  std::string rights;  // an option of the plugin only: an engine in a process has one user
+  Files files;
   for (const auto& [name, value] : options) {
-    const auto result = name == "rights" ? set_rights(rights, value) : parsed.set(name, value);
-    if (!result) {
+    if (const auto result = set_option(parsed, files, name, value); !result) {
       mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", result.error().c_str());
       return MOSQ_ERR_INVAL;
     }
   }
-  process.host = std::make_unique<BrokerHost>(parsed, rights, Random(entropy()).u64(),
+  process.host = std::make_unique<BrokerHost>(parsed, files.rights, Random(entropy()).u64(),
                                               [] { return find_sink(own_command_line()); });
-  const auto loaded = process.host->load(read_clocks());
-  if (!loaded) {
+  if (const auto loaded = load_files(files); !loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", loaded.error().c_str());
     process.host.reset();
+    process.tokens.reset();
     return MOSQ_ERR_INVAL;
   }
   process.options = options;
   log_start(parsed);
-  if (!rights.empty()) {
-    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights loaded from %s", rights.c_str());
+  if (!files.rights.empty()) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights loaded from %s", files.rights.c_str());
+  }
+  if (process.tokens) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: clients may log in with the tokens of %s",
+                         files.tokens.c_str());
   }
   return MOSQ_ERR_SUCCESS;
 }
@@ -162,6 +209,7 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
     if (code != MOSQ_ERR_SUCCESS) return code;
     // The broker reports a reload to every listener, but the file must be read only once.
     if (subscription.event == MOSQ_EVT_RELOAD && process.users > 0) continue;
+    if (subscription.with_tokens && !process.tokens) continue;
     code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
                                        nullptr, nullptr);
     if (code == MOSQ_ERR_NOT_SUPPORTED && subscription.optional) code = MOSQ_ERR_SUCCESS;
@@ -180,6 +228,7 @@ int cleanup(mosquitto_plugin_id_t* identifier) {
   if (--process.users > 0) return MOSQ_ERR_SUCCESS;
   process.host->log_counters("ends with");
   process.host.reset();
+  process.tokens.reset();
   process.options.clear();
   return MOSQ_ERR_SUCCESS;
 }
