@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <system_error>
 
@@ -16,6 +17,10 @@ namespace {
 
 constexpr std::array passed_signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
 }  // namespace
 
 PassedSignals::PassedSignals() : blocked_({SIGCHLD}, passed_signals) {}
@@ -25,15 +30,21 @@ PassedSignals::~PassedSignals() {
   }
 }
 
-int ChildProgram::start(const std::vector<std::string>& words, std::string variable,
+int ChildProgram::start(const std::vector<std::string>& words, std::vector<std::string> changes,
                         const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const std::string_view name = std::string_view(variable).substr(0, variable.find('=') + 1);
-  std::vector<char*> variables = {variable.data()};
-  for (char** other = environ; *other != nullptr; ++other) {
-    if (!std::string_view(*other).starts_with(name)) variables.push_back(*other);
+  const auto changed = [&changes](std::string_view variable) {
+    return std::ranges::any_of(
+        changes, [&](const std::string& each) { return name_of(each) == name_of(variable); });
+  };
+  std::vector<char*> variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (!changed(*each)) variables.push_back(*each);
+  }
+  for (std::string& each : changes) {
+    if (each.contains('=')) variables.push_back(each.data());
   }
   variables.push_back(nullptr);
 

@@ -38,9 +38,10 @@ class PassedSignals {
 
 class ChildProgram {
  public:
-  // Searches PATH; adds `variable`, "NAME=VALUE", to the environment. Returns an error number if
-  // the program cannot be started.
-  int start(const std::vector<std::string>& words, std::string variable, const sigset_t& mask);
+  // Searches PATH. The program has our environment with `changes`: "NAME=VALUE" sets a variable, a
+  // NAME alone removes it. Returns an error number if the program cannot be started.
+  int start(const std::vector<std::string>& words, std::vector<std::string> changes,
+            const sigset_t& mask);
   void pass_on(int signal) const { kill(pid_, signal); }
   // The exit code, once the program has ended: 128 + n if signal n ended it.
   std::optional<int> take_end();

@@ -79,7 +79,7 @@ ExitCode run_program_under(LockGuard& guard, Context& context,
                            const std::shared_ptr<Mailbox>& mailbox) {
   ChildProgram program;
   const std::string token = "SHEAF_FENCING_TOKEN=" + guard.token().text;
-  if (const int error = program.start(words, token, signals.before()); error != 0) {
+  if (const int error = program.start(words, {token}, signals.before()); error != 0) {
     return ChildProgram::not_started(context, words.front(), error);
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });

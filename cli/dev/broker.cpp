@@ -112,8 +112,11 @@ std::expected<Broker::Port, std::string> Broker::take_port(std::uint16_t wanted)
 std::expected<void, std::string> Broker::write_configuration() const {
   const std::filesystem::path path = folder_ / "mosquitto.conf";
   std::ofstream file(path, std::ios::binary);
-  file << broker_configuration(
-      {.port = port(), .plugin = plan_.plugin, .spelling = plan_.spelling, .root = geteuid() == 0});
+  file << broker_configuration({.port = port(),
+                                .plugin = plan_.plugin,
+                                .spelling = plan_.spelling,
+                                .login = plan_.login,
+                                .root = geteuid() == 0});
   file.close();
   if (!file) return std::unexpected("cannot write " + path.string() + ".");
   return {};
@@ -187,6 +190,10 @@ void Broker::note_end(int status) {
   pid_ = -1;
   ended_ = WIFSIGNALED(status) ? "was terminated by signal " + std::to_string(WTERMSIG(status))
                                : "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+void Broker::reload() const {
+  if (running()) ::kill(pid_, SIGHUP);
 }
 
 void Broker::ask_to_end() const {

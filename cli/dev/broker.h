@@ -25,6 +25,8 @@ struct BrokerPlan {
   std::filesystem::path program;  // absolute
   std::filesystem::path plugin;   // brokers only
   std::string spelling;           // brokers only
+  BrokerLogin login{};            // brokers only
+  std::string uri_options;        // by which a client gets past the login
   bool verbose = false;
   std::uint16_t port = 0;  // of the first server, the others take the next ones; 0: free ports
 
@@ -45,6 +47,8 @@ class Broker {
   bool reap();
   // Waits until the process has ended.
   void wait();
+  // SIGHUP: a broker reads its configuration and its certificate again.
+  void reload() const;
   // Asks the process to end. A stopped one is continued, so that it can.
   void ask_to_end() const;
   void kill() const;

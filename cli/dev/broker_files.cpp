@@ -88,10 +88,16 @@ std::expected<fs::path, std::string> find_plugin(const std::string& given,
       "(it needs mosquitto-dev) or name it with --plugin FILE.");
 }
 
+// With tokens, too, it allows anonymous clients, because the plugin refuses them. Otherwise
+// Mosquitto would end, at each reload, the connections of clients that logged in with a token.
 std::string broker_configuration(const BrokerFile& file) {
   std::string text;
   if (file.root) text += "user root\n";
   text += "listener " + std::to_string(file.port) + " 127.0.0.1\n";
+  if (!file.login.certificate.empty()) {
+    text += "certfile " + file.login.certificate.string() + "\n";
+    text += "keyfile " + file.login.key.string() + "\n";
+  }
   text +=
       "allow_anonymous true\n"
       "persistence false\n"
@@ -102,6 +108,7 @@ std::string broker_configuration(const BrokerFile& file) {
       "log_timestamp false\n";
   text += "plugin " + file.plugin.string() + "\n";
   if (!file.spelling.empty()) text += "plugin_opt_spelling " + file.spelling + "\n";
+  if (!file.login.tokens.empty()) text += "plugin_opt_tokens " + file.login.tokens.string() + "\n";
   text += sink_bridge;
   return text;
 }

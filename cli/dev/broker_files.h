@@ -28,11 +28,19 @@ std::vector<std::filesystem::path> plugin_places(const std::filesystem::path& pr
 std::expected<std::filesystem::path, std::string> find_plugin(
     const std::string& given, const std::filesystem::path& program_folder);
 
+// The files by which a broker proves who it is, and lets clients in. An empty path: it does not.
+struct BrokerLogin {
+  std::filesystem::path certificate;
+  std::filesystem::path key;
+  std::filesystem::path tokens;  // what the plugin accepts
+};
+
 struct BrokerFile {
   std::uint16_t port = 0;
   std::filesystem::path plugin;
   std::string spelling;  // empty: the plugin's default
-  bool root = false;     // the broker would otherwise become a user that may not read the plugin
+  BrokerLogin login{};
+  bool root = false;  // the broker would otherwise become a user that may not read the plugin
 };
 // The text of its mosquitto.conf.
 std::string broker_configuration(const BrokerFile& file);

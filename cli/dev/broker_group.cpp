@@ -155,12 +155,16 @@ bool BrokerGroup::any_running() const {
   return std::ranges::any_of(brokers_, [](const Broker& broker) { return broker.running(); });
 }
 
-bool BrokerGroup::watch() {
+bool BrokerGroup::watch(const std::function<milliseconds()>& turn) {
   while (any_running()) {
-    if (signals_.wait(milliseconds(-1)) == Signals::Event::end) return true;
+    if (signals_.wait(turn()) == Signals::Event::end) return true;
     report_ended();
   }
   return false;
+}
+
+void BrokerGroup::reload() const {
+  for (const Broker& broker : brokers_) broker.reload();
 }
 
 void BrokerGroup::report_ended() {
@@ -171,12 +175,12 @@ void BrokerGroup::report_ended() {
 }
 
 std::string BrokerGroup::uri() const {
-  std::string text = plan_.traits().scheme;
+  std::string text = plan_.login.certificate.empty() ? plan_.traits().scheme : "mqtts://";
   for (std::size_t i = 0; i < seeds_; ++i) {
     if (i > 0) text += ",";
     text += brokers_[i].node();
   }
-  return text;
+  return text + plan_.uri_options;
 }
 
 std::vector<BrokerAddress> BrokerGroup::addresses() const {

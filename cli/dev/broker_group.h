@@ -4,9 +4,11 @@
 //
 // Thread rule: the main thread.
 
+#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,15 +48,19 @@ class BrokerGroup {
   // clusters get `replicas` more each; then it waits for one cluster of all.
   std::expected<Start, std::string> start(std::uint32_t count, std::uint32_t replicas);
   // Waits until a signal asks to end (true) or no broker is left (false). Reports each broker that
-  // ends.
-  bool watch();
+  // ends. Calls `turn` before each wait; it says how long that may last, negative: for ever.
+  bool watch(const std::function<std::chrono::milliseconds()>& turn);
+  // The brokers read their files again.
+  void reload() const;
   // Reports each broker that has ended since the last call.
   void report_ended();
 
   const BrokerPlan& plan() const noexcept { return plan_; }
-  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://... For a cluster it names
-  // the primaries.
+  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://..., with the options of the
+  // plan. For a cluster it names the primaries.
   std::string uri() const;
+  // The port of the first server.
+  std::uint16_t port() const { return brokers_.front().port(); }
   // Replicas come last.
   std::vector<BrokerAddress> addresses() const;
   const std::filesystem::path& folder() const noexcept { return folder_.path(); }

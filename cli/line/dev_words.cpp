@@ -9,6 +9,8 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::uint64_t most_servers = 64;
+constexpr std::uint32_t usual_rotation = 60;  // seconds
+constexpr std::uint64_t longest_rotation = 86'400;
 
 // The kind of servers that an option asks for; brokers by default.
 const ServerTraits& read_kind(const ParsedLine& line, OptionReader& reader) {
@@ -35,6 +37,19 @@ void read_replicas(const ParsedLine& line, const ServerTraits& kind, OptionReade
   words.replicas = static_cast<std::uint32_t>(replicas.value_or(0));
 }
 
+// What a pod has: one broker, unless more are asked for.
+void read_pod(const ParsedLine& line, OptionReader& reader, DevWords& words) {
+  words.tls = line.has("--tls");
+  words.token = line.has("--token");
+  const bool pod = words.tls || words.token;
+  reader.refuse_if(line.has("--rotate") && !pod, "--rotate needs --tls or --token.");
+  if (!pod) return;
+  if (!line.has("--brokers")) words.servers = 1;
+  std::uint32_t seconds = usual_rotation;
+  reader.number("--rotate", 0, longest_rotation, seconds);
+  words.rotate = std::chrono::seconds(seconds);
+}
+
 void read_port(const ParsedLine& line, OptionReader& reader, DevWords& words) {
   if (!line.has("--port")) return;
   const auto port = parse_decimal(line.value("--port"));
@@ -57,7 +72,8 @@ std::expected<DevWords, std::string> read_dev_words(const ParsedLine& line) {
   words.kind = kind.kind;
   reader.number(kind.option, 1, most_servers, words.servers);
   read_replicas(line, kind, reader, words);
-  for (const char* option : {"--spelling", "--mosquitto", "--plugin"}) {
+  for (const char* option :
+       {"--spelling", "--mosquitto", "--plugin", "--tls", "--token", "--rotate"}) {
     reader.refuse_if(line.has(option) && kind.kind != ServerKind::broker,
                      std::string(option) + " is for Mosquitto brokers only.");
   }
@@ -65,6 +81,7 @@ std::expected<DevWords, std::string> read_dev_words(const ParsedLine& line) {
   reader.refuse_if(line.has("--spelling") && words.spelling != "sdk" && words.spelling != "page",
                    is_not("--spelling", words.spelling) + "sdk or page.");
   words.verbose = line.has("--verbose");
+  read_pod(line, reader, words);
   read_port(line, reader, words);
   words.mosquitto = line.value("--mosquitto");
   words.plugin = line.value("--plugin");

@@ -4,6 +4,7 @@
 //
 // Thread rule: pure functions and plain values.
 
+#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -16,11 +17,14 @@ namespace sheaf::cli {
 
 struct DevWords {
   ServerKind kind = ServerKind::broker;
-  std::uint32_t servers = 3;       // --brokers, --memcached, --redis ...: 1 .. 64
+  std::uint32_t servers = 3;       // --brokers, --memcached, --redis ...: 1 .. 64; --tls: 1
   std::uint32_t replicas = 0;      // --replicas: for each server; at most 64 servers in all
   std::string spelling;            // --spelling sdk|page; empty: the plugin's default
   bool verbose = false;            // --verbose: the servers' own log on standard error
   std::uint16_t port = 0;          // --port: of the first server; 0: free ports
+  bool tls = false;                // --tls
+  bool token = false;              // --token
+  std::chrono::seconds rotate{0};  // --rotate, with one of these; 0: never
   std::string mosquitto;           // --mosquitto FILE; empty: searched for
   std::string plugin;              // --plugin FILE; empty: searched for
   std::vector<std::string> words;  // CMD and its arguments; empty: until interrupted

@@ -479,12 +479,18 @@ std::string json_event(const WatchEvent& event) {
 }
 
 std::string json_brokers(std::string_view uri, const char* what,
-                         const std::vector<BrokerAddress>& brokers) {
+                         const std::vector<BrokerAddress>& brokers,
+                         const std::vector<std::string>& environment) {
   Json object = Json::object();
   object["uri"] = uri;
   object[what] = Json::array();
   for (const BrokerAddress& broker : brokers) {
     object[what].push_back({{"node", broker.node}, {"pid", broker.pid}});
+  }
+  for (const std::string_view variable : environment) {
+    const std::size_t at = variable.find('=');
+    if (at == variable.npos) continue;
+    object["environment"][std::string(variable.substr(0, at))] = variable.substr(at + 1);
   }
   return line_of(object);
 }

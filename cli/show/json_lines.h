@@ -109,9 +109,11 @@ struct BrokerAddress {
   std::string node;
   int pid = 0;
 };
-// {"uri":U,"brokers":[{"node":N,"pid":P}]}; `what` is "brokers" or "servers".
+// {"uri":U,"brokers":[{"node":N,"pid":P}]}; `what` is "brokers" or "servers". With an environment,
+// of which each is "NAME=VALUE" or a NAME that is not set: also "environment":{NAME:VALUE,...}.
 std::string json_brokers(std::string_view uri, const char* what,
-                         const std::vector<BrokerAddress>& brokers);
+                         const std::vector<BrokerAddress>& brokers,
+                         const std::vector<std::string>& environment = {});
 
 // A key and the value to write.
 struct KeyValue {

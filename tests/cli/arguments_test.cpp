@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -399,6 +400,16 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
   EXPECT_THAT(refused({"dev", "--redis", "3", "--garnet", "3"}), HasSubstr("--redis"));
   EXPECT_THAT(refused({"dev", "--valkey", "3", "--redis", "3"}), HasSubstr("--valkey"));
   EXPECT_THAT(refused({"dev", "--replicas", "1"}), HasSubstr("--replicas"));
+  for (const char* option : {"--tls", "--token"}) {
+    EXPECT_EQ(parsed<DevWords>({"dev", option}).servers, 1u) << "as a pod sees one broker";
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "--brokers", "3"}).servers, 3u);
+    EXPECT_EQ(parsed<DevWords>({"dev", option}).rotate, std::chrono::minutes(1));
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "--rotate", "0"}).rotate.count(), 0);
+    EXPECT_THAT(refused({"dev", option, "--rotate", "1s"}), HasSubstr("--rotate"));
+    EXPECT_THAT(refused({"dev", option, "--rotate", "86401"}), HasSubstr("--rotate"));
+    EXPECT_THAT(refused({"dev", option, "--redis", "3"}), HasSubstr(option));
+  }
+  EXPECT_EQ(parsed<DevWords>({"dev"}).rotate.count(), 0);
   EXPECT_THAT(parsed<DevWords>({"dev", "--", "make", "-j", "--brokers"}).words,
               ElementsAre("make", "-j", "--brokers"));
 }
@@ -439,6 +450,7 @@ TEST(CliArguments, AParserForgetsTheLineBefore) {
       {"--servers", "u", "stats", "items"},
       {"--servers", "u", "nodes"},
       {"dev", "--brokers", "5", "--spelling", "page", "--verbose", "--mosquitto", "m"},
+      {"dev", "--tls", "--token", "--rotate", "5"},
       {"dev", "--memcached", "2"},
       {"dev", "--redis", "2", "--replicas", "3"},
       {"dev", "--valkey", "3"},

@@ -107,6 +107,17 @@ TEST(DevConfiguration, RootKeepsItsRightToReadThePluginAndOptionsFollowThePlugin
   EXPECT_THAT(text, HasSubstr("plugin /p.so\nplugin_opt_spelling page\n"));
 }
 
+TEST(DevConfiguration, ABrokerOfAPodHasACertificateAndAListOfTokens) {
+  const std::string text = broker_configuration(
+      {.port = 1,
+       .plugin = "/p.so",
+       .spelling = "",
+       .login = {.certificate = "/d/tls.crt", .key = "/d/tls.key", .tokens = "/d/tokens"},
+       .root = false});
+  EXPECT_THAT(text, HasSubstr("listener 1 127.0.0.1\ncertfile /d/tls.crt\nkeyfile /d/tls.key\n"));
+  EXPECT_THAT(text, HasSubstr("plugin /p.so\nplugin_opt_tokens /d/tokens\n"));
+}
+
 // A Garnet with only as many threads as processors answers no request for seconds while slots move.
 TEST(GarnetArguments, AGarnetHasThreadsForRequestsThatWait) {
   const auto words = garnet_arguments(7'000, "/data", false);

@@ -111,6 +111,7 @@ class Dev:
         if "uri" not in report:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
         self.uri = report["uri"]
+        self.environment = report.get("environment", {})
         processes = report["brokers" if self.kind == "brokers" else "servers"]
         self.pids = {each["node"]: each["pid"] for each in processes}
         record_starts(PROGRAMS[self.kind], len(self.pids))

@@ -15,12 +15,13 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 class Watch:
-    """A running `sheaf watch`, read line by line."""
+    """A running `sheaf watch`, read line by line. Without a `uri` the environment names servers."""
 
-    def __init__(self, uri, *words):
+    def __init__(self, uri, *words, environment=None):
+        servers = ["--servers", uri] if uri else []
         self.process = subprocess.Popen(
-            raw(harness.program, "--servers", uri, "watch", *words),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            raw(harness.program, *servers, "watch", *words), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
         self.text = b""
 
     def __enter__(self):

@@ -98,7 +98,7 @@ THIRD_PARTIES = [
     (r"nlohmann/.*", r"base/strict_json\.cpp|include/sheaf/json\.h|cli/show/[^/]*\.cpp|tests/.*"),
     (r"CLI/.*", r"cli/.*"),
     (r"mosquitto.*\.h|mqtt_protocol\.h", r"store/plugin/.*|bench/.*|tests/.*"),
-    (r"openssl/.*", r"socket/tls/.*|tests/.*"),
+    (r"openssl/.*", r"socket/tls/.*|cli/dev/certificates\.cpp|tests/.*"),
     (r"sqlite3\.h", r"store/durable/sqlite_.*|tests/.*"),
     (r"(gtest|gmock)/.*", r"tests/.*"),
     (r"(?:boost/)?asio(?:\.hpp|/.*)", r"include/sheaf/asio\.h|samples/asio_all\.cpp"
@@ -424,7 +424,7 @@ for extra in EXTRAS:
     LINKS["extras_" + extra].append("client")
 FOREIGN_LINKS = {"base": ["SHEAF_XXHASH", "nlohmann_json"], "socket": ["SHEAF_UV", "OpenSSL"],
                  "store_durable": ["SHEAF_SQLITE"],
-                 "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
+                 "store_plugin": [], "cli": ["CLI11", "nlohmann_json", "OpenSSL"]}
 
 
 def link_targets(links):
