@@ -54,6 +54,7 @@ constexpr FeatureSet store_features = {Feature::fencing,
                                        Feature::millisecond_ttl,
                                        Feature::rehash,
                                        Feature::clock,
+                                       Feature::server_stats,
                                        Feature::watch,
                                        Feature::lists,
                                        Feature::locks};

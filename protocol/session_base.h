@@ -44,7 +44,10 @@ class SessionBase : public Session {
     if (!due || now.mono < *due) return;
     life_.guarded([&] {
       if (!life_.check_handshake()) return;
-      if (now.mono >= own_deadline()) on_own_deadline(now);
+      if (now.mono >= own_deadline()) {
+        awaits_input_ = false;
+        on_own_deadline(now);
+      }
       if (life_.ask_no_op(now)) life_.keep_alive().asked(write_no_op(), now.mono);
     });
   }
@@ -135,7 +138,7 @@ class SessionBase : public Session {
  private:
   Requests requests_;
   ConnectionLife life_;
-  bool awaits_input_ = false;  // a step needed more input, and none has come since
+  bool awaits_input_ = false;  // a step needed more, and neither input nor a deadline came since
 };
 
 }  // namespace sheaf::protocol

@@ -1,4 +1,4 @@
-// incr, touch, stats: commands for memcached and Redis only.
+// incr, touch: commands for memcached and Redis only; stats.
 
 #include <string>
 
@@ -107,9 +107,11 @@ CommandRow stats_command() {
       {.name = "stats",
        .group = group::servers,
        .arguments = "[GROUP]",
-       .purpose = "print the statistics of every server (memcached, redis)",
-       .text = "GROUP is settings, items, slabs, sizes, conns or extstore on memcached, and a "
-               "section of INFO on redis.",
+       .purpose = "print the statistics of every server",
+       .text =
+           "GROUP is settings, items, slabs, sizes, conns or extstore on memcached, and a "
+           "section of INFO on redis. State stores have no groups; only sheaf's own ones answer, "
+           "and with a file of rights it must let the client inspect the store.",
        .examples = {"sheaf stats", "sheaf stats memory --json"},
        .completion = completes_words("settings items slabs sizes conns extstore server clients "
                                      "memory persistence stats replication cpu cluster keyspace")});

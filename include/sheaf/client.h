@@ -218,8 +218,8 @@ class SHEAF_API Client {
   std::vector<NodeReport> check_nodes(const NodesOptions& options = {});
 
   /// What every server says of itself, in configured order: lines "NAME VALUE\n" of one group of
-  /// its statistics (empty: the general ones). memcached, Redis protocol; elsewhere
-  /// Outcome::unsupported.
+  /// its statistics (empty: the general ones). A state store has no groups; only sheaf's own ones
+  /// answer, others refuse it with Reason::unknown_command.
   std::vector<NodeText> server_stats(std::string_view group = {}, const NodesOptions& options = {});
   /// The version of every server's software, in configured order; as server_stats.
   std::vector<NodeText> server_versions(const NodesOptions& options = {});

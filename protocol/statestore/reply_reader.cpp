@@ -30,7 +30,8 @@ bool proves_store(const Fault& fault) noexcept {
 // Reads the payload as the answer to the question.
 std::optional<Fault> read_answer(Question question, std::string_view payload, Reply& reply) {
   switch (question) {
-    case Question::get: {
+    case Question::get:
+    case Question::inspection: {
       const auto answer = GetReply::parse(payload);
       if (!answer) return answer.error();
       reply.status = answer->value ? Status::done : Status::absent;

@@ -32,7 +32,17 @@ struct Correlation {
 static_assert(sizeof(Correlation) == Correlation::size);
 
 // What a request asked, so that its reply is read as an answer to that.
-enum class Question : std::uint8_t { get, set, del, vdel, probe, clock, watch, unwatch };
+enum class Question : std::uint8_t {
+  get,
+  set,
+  del,
+  vdel,
+  probe,
+  clock,
+  watch,
+  unwatch,
+  inspection
+};
 
 struct PendingRequest : OpenRequest {
   Correlation correlation;

@@ -8,6 +8,7 @@
 #include "protocol/mqtt5/packets.h"
 #include "protocol/mqtt5/wire.h"
 #include "protocol/refusals.h"
+#include "protocol/statestore/inspection.h"
 #include "protocol/statestore/packets.h"
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
@@ -23,7 +24,12 @@ constexpr auto clock_key_life = 1000ms;
 constexpr std::uint32_t default_expiry = 10;  // seconds; what the SDKs send
 // Fixed header, topic, packet identifier, property length, each at its longest.
 constexpr std::size_t publish_head = 5 + 2 + request_topic.size() + 2 + 4;
+static_assert(inspection_topic.size() <= request_topic.size());
 constexpr std::size_t expiry_size = 5;  // identifier and four bytes
+
+std::string_view topic_of(Question question) noexcept {
+  return question == Question::inspection ? inspection_topic : request_topic;
+}
 
 // Refuses operations for which the state store has no request.
 std::optional<LocalError> unsupported_combination(const Operation& operation) {
@@ -52,10 +58,16 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
         return unsupported("the state store does not check fencing tokens of reads");
       }
       return std::nullopt;
+    case Verb::stats:
+      if (!operation.key.empty()) {
+        return unsupported("the statistics of the state store have no groups");
+      }
+      return std::nullopt;
     case Verb::watch:
     case Verb::unwatch:
     case Verb::probe:
     case Verb::clock:
+    case Verb::server_version:
       return std::nullopt;
     default:
       return unsupported("the state store has no operation \"" +
@@ -140,7 +152,7 @@ std::optional<LocalError> RequestWriter::make_draft(const Operation& operation, 
       (draft.persist ? PropertyWriter::user_size(property::persistence, persistence_asked) : 0);
   mqtt5::Publish publish;
   publish.qos = 1;
-  publish.topic = request_topic;
+  publish.topic = topic_of(draft.question);
   const std::size_t size = publish.encoded_size(draft.properties_size, draft.payload_size);
   if (size > agreement_.packet_limit) {
     return too_large("the request", size, "the server's Maximum Packet Size",
@@ -155,15 +167,25 @@ std::optional<LocalError> RequestWriter::encode_payload(const Operation& operati
   if (auto error = unsupported_combination(operation)) return error;
   payload_.clear();
   ByteWriter payload(payload_);
-  if (operation.verb == Verb::probe) {
-    draft.question = Question::probe;
-    GetRequest{probe_key}.encode(payload);
-    return std::nullopt;
-  }
-  if (operation.verb == Verb::clock) {
-    draft.question = Question::clock;
-    SetRequest{clock_key_, {}, SetCondition::none, clock_key_life}.encode(payload);
-    return std::nullopt;
+  switch (operation.verb) {
+    case Verb::probe:
+      draft.question = Question::probe;
+      GetRequest{probe_key}.encode(payload);
+      return std::nullopt;
+    case Verb::clock:
+      draft.question = Question::clock;
+      SetRequest{clock_key_, {}, SetCondition::none, clock_key_life}.encode(payload);
+      return std::nullopt;
+    case Verb::stats:
+      draft.question = Question::inspection;
+      StatsInspection{}.encode(payload);
+      return std::nullopt;
+    case Verb::server_version:
+      draft.question = Question::inspection;
+      VersionInspection{}.encode(payload);
+      return std::nullopt;
+    default:
+      break;
   }
   if (auto error = check_key_and_value(operation)) return error;
   switch (operation.verb) {
@@ -267,7 +289,7 @@ PendingRequest& RequestWriter::add(const Draft& draft) {
 void RequestWriter::queue(const Draft& draft, PendingRequest& request) {
   mqtt5::Publish publish;
   publish.qos = 1;
-  publish.topic = request_topic;
+  publish.topic = topic_of(draft.question);
   publish.packet_id = request.packet_id();
   ByteWriter out(output_.buffer());
   publish.encode_head(out, draft.properties_size, draft.payload_size);

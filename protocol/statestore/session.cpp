@@ -89,6 +89,7 @@ void StoreSession::before_output() {
 // ---- packets
 
 Step StoreSession::next_step(Event& event) {
+  if (const auto step = refuse_unheard(event)) return *step;
   InputBuffer& input = life().input();
   if (input.skipping()) return Step::need_input;
   if (skipped_packet_ != 0) {
@@ -281,9 +282,32 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
   if (hello_ && request->ticket == *hello_ && puback->code == ReasonCode::no_matching_subscribers) {
     life().expect_by(life().last_input().mono + patience_with_store,
                      "no state store answers at this broker: nothing is subscribed to requests");
+  } else if (request->waiting && request->question == Question::inspection &&
+             puback->code == ReasonCode::no_matching_subscribers) {
+    unheard_.push_back({request->ticket, life().last_input().mono + patience_with_store});
   }
   requests().acknowledged(*request);
   return refused ? Step::event : Step::again;
+}
+
+void StoreSession::on_own_deadline(Now now) {
+  acknowledgements_.flush();
+  authentication_.on_deadline(now);
+  while (overdue_ < unheard_.size() && unheard_[overdue_].due <= now.mono) ++overdue_;
+}
+
+std::optional<Step> StoreSession::refuse_unheard(Event& event) {
+  while (overdue_ > 0) {
+    PendingRequest* const request = requests().find(unheard_.front().ticket);
+    unheard_.erase(unheard_.begin());
+    --overdue_;
+    if (request == nullptr) continue;  // answered or cancelled
+    return refuse(*request, Reason::unknown_command,
+                  "the store does not answer questions about itself: only sheaf's own stores do, "
+                  "from 0.1.0 on",
+                  event);
+  }
+  return std::nullopt;
 }
 
 // ---- the end of a request

@@ -16,6 +16,9 @@
 // | ready    | PUBLISH, not paired | PUBACK, dropped, counted                  | ready    |
 // | ready    | PUBACK < 0x80       | its packet identifier is free             | ready    |
 // | ready    | PUBACK >= 0x80      | event reply, refused                      | ready    |
+// | ready    | PUBACK 0x10 to an   | event reply, refused: the store does not  | ready    |
+// |          | inspection, then no | know inspections                          |          |
+// |          | answer in 500 ms    |                                           |          |
 // | ready    | PUBACK, unknown     | dropped, counted                          | ready    |
 // | ready    | PINGRESP            |                                           | ready    |
 // | any      | AUTH                | see authentication.h                      |          |
@@ -43,6 +46,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "protocol/mqtt5/packets.h"
 #include "protocol/session_base.h"
@@ -77,12 +81,10 @@ class StoreSession final : public SessionBase<RequestTable> {
   std::size_t free_slots() const override;
   std::string farewell() const override;
   Deadline own_deadline() const override {
-    return std::min(acknowledgements_.due(), authentication_.due());
+    return std::min({acknowledgements_.due(), authentication_.due(),
+                     unheard_.empty() ? never : unheard_.front().due});
   }
-  void on_own_deadline(Now now) override {
-    acknowledgements_.flush();
-    authentication_.on_deadline(now);
-  }
+  void on_own_deadline(Now now) override;
   void before_output() override;
 
   Step on_packet(const mqtt5::Frame& frame, std::string_view packet, Event& event);
@@ -97,6 +99,8 @@ class StoreSession final : public SessionBase<RequestTable> {
   Step on_reply(PendingRequest& request, const mqtt5::Publish& publish, Event& event);
   PendingRequest* pair(const mqtt5::Publish& publish);
   void acknowledge(std::uint16_t packet_id);
+  // Ends the next inspection whose time is over; nothing if there is none.
+  std::optional<Step> refuse_unheard(Event& event);
   Step answer(PendingRequest& request, const Reply& reply, Event& event);
   Step refuse(PendingRequest& request, Reason reason, std::string_view text, Event& event);
 
@@ -107,7 +111,14 @@ class StoreSession final : public SessionBase<RequestTable> {
   ReplyReader replies_;
   NotificationReader notifications_;
   Acknowledgements acknowledgements_;
-  std::optional<Ticket> hello_;       // the question to the store, until it is answered
+  std::optional<Ticket> hello_;  // the question to the store, until it is answered
+  // Inspections that no client is subscribed to: sheaf's store may still answer, until `due`.
+  struct Unheard {
+    Ticket ticket;
+    Deadline due{};
+  };
+  std::vector<Unheard> unheard_;
+  std::size_t overdue_ = 0;           // the first ones in `unheard_`
   std::uint16_t skipped_packet_ = 0;  // whose payload is being skipped; 0 = none
 };
 

@@ -86,7 +86,8 @@ bool in_notification_tree(std::string_view topic) noexcept {
 bool response_topic_allowed(std::string_view topic) noexcept {
   if (topic.empty() || topic.size() > max_topic_size) return false;
   if (has_wildcard(topic) || topic.find('\0') != std::string_view::npos) return false;
-  return topic != request_topic && !in_notification_tree(topic) && is_utf8(topic);
+  if (topic == request_topic || topic == inspection_topic) return false;
+  return !in_notification_tree(topic) && is_utf8(topic);
 }
 
 bool is_own_response_topic(std::string_view topic, std::string_view client_id) {

@@ -16,6 +16,9 @@ namespace sheaf::protocol::statestore {
 
 inline constexpr std::string_view request_topic =
     "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke";
+// Where clients ask a store about itself (inspection.h). Only sheaf's stores know it.
+inline constexpr std::string_view inspection_topic =
+    "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/sheaf/inspect";
 // The root of all notification topics. No response topic may begin with it, and no client may
 // publish there.
 inline constexpr std::string_view notification_root =
@@ -51,7 +54,8 @@ bool has_wildcard(std::string_view topic) noexcept;
 // True for the root itself, topics below it, and any other topic with that prefix.
 bool in_notification_tree(std::string_view topic) noexcept;
 // False for a topic that makes the store end the connection: not a topic name of MQTT 5 §4.7
-// (empty, too long, wildcards, U+0000, not UTF-8), the request topic, or in the notification tree.
+// (empty, too long, wildcards, U+0000, not UTF-8), a topic of requests, or in the notification
+// tree.
 bool response_topic_allowed(std::string_view topic) noexcept;
 // True for topics below clients/ID/ or clients/HEX(ID)/, hex of either case.
 bool is_own_response_topic(std::string_view topic, std::string_view client_id);

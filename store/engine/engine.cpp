@@ -13,10 +13,13 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 Answer Engine::execute(const Request& request, Now now) { return state_->execute(request, now); }
-void Engine::disconnect(ClientHandle client) { state_->disconnect(client); }
+Answer Engine::inspect(const Request& request, const HostNumbers& host) {
+  return state_->inspect(request, host);
+}
+void Engine::disconnect(ClientHandle client) { state_->watches().remove_client(client); }
 void Engine::tick(Now now) { state_->tick(now); }
 std::optional<Deadline> Engine::next_expiry() const { return state_->next_expiry(); }
-bool Engine::poll_notification(Notification& out) { return state_->poll_notification(out); }
+bool Engine::poll_notification(Notification& out) { return state_->watches().poll(out); }
 
 Journal& Engine::journal() { return state_->journal(); }
 
@@ -31,9 +34,12 @@ Usage Engine::usage(Account account) const {
 std::vector<std::string> Engine::watched_by(ClientHandle client) const {
   return state_->watches().keys_of(client);
 }
-std::size_t Engine::remembered_answers() const { return state_->remembered_answers(); }
-std::size_t Engine::remembered_fences() const { return state_->remembered_fences(); }
+std::size_t Engine::remembered_answers() const { return state_->gauges().answers; }
+std::size_t Engine::remembered_fences() const { return state_->gauges().fences; }
 const EngineCounters& Engine::counters() const { return state_->counters(); }
+std::vector<Number> Engine::numbers(const HostNumbers& host) const {
+  return list_numbers(state_->gauges(), state_->counters(), host);
+}
 const EngineOptions& Engine::options() const { return state_->options(); }
 
 }  // namespace sheaf::store

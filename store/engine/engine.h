@@ -35,6 +35,7 @@
 
 #include "base/clock.h"
 #include "protocol/statestore/packets.h"
+#include "store/engine/numbers.h"
 #include "store/engine/usage.h"
 
 namespace sheaf::store {
@@ -86,7 +87,8 @@ enum class Gate : std::uint8_t {
   too_fast         // more requests per second than the quota allows
 };
 
-// What the store needs from a PUBLISH to the request topic. Views live during execute().
+// What the store needs from a PUBLISH to the topic of requests or of inspections. Views live during
+// the call.
 struct Request {
   ClientHandle client = 0;
   std::string_view client_id;
@@ -123,19 +125,6 @@ struct Notification {
   std::string timestamp;
 };
 
-struct EngineCounters {
-  std::uint64_t requests = 0;
-  std::uint64_t executed_writes = 0;  // SET, DEL, VDEL executed: neither refused nor duplicates
-  std::uint64_t duplicates = 0;       // writes answered from memory
-  std::uint64_t dropped = 0;          // no response topic
-  std::uint64_t forbidden = 0;        // response topic that ends the connection
-  std::uint64_t errors = 0;           // answered with -ERR; a repeat counts as a duplicate instead
-  std::uint64_t unauthorized = 0;     // of the errors
-  std::uint64_t over_quota = 0;       // of the errors: the quota of the store, or of an account
-  std::uint64_t expired = 0;
-  std::uint64_t notifications = 0;  // queued, one for each watcher
-};
-
 class Journal;
 
 class Engine {
@@ -150,6 +139,9 @@ class Engine {
   // Executes one request; it never sees an expired key. Poll the notifications afterwards: they
   // wait in memory until then.
   Answer execute(const Request& request, Now now);
+  // Answers a question about the store itself (protocol/statestore/inspection.h), and changes
+  // nothing.
+  Answer inspect(const Request& request, const HostNumbers& host);
   // Forgets every watch of a client, and the notifications queued for it.
   void disconnect(ClientHandle client);
   // Removes expired keys and queues their notifications, at most max_expiries_per_tick per call so
@@ -173,6 +165,7 @@ class Engine {
   std::size_t remembered_answers() const;
   std::size_t remembered_fences() const;
   const EngineCounters& counters() const;
+  std::vector<Number> numbers(const HostNumbers& host) const;
   const EngineOptions& options() const;
 
  private:

@@ -6,6 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <sheaf/version.h>
+
+#include "protocol/statestore/inspection.h"
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
 
@@ -48,14 +51,7 @@ Engine::State::State(const EngineOptions& options, std::uint64_t seed)
 
 Answer Engine::State::execute(const Request& request, Now now) {
   ++counters_.requests;
-  if (!request.response_topic) {
-    ++counters_.dropped;
-    return {.verdict = Verdict::drop, .payload = {}, .timestamp = {}};
-  }
-  if (!wire::response_topic_allowed(*request.response_topic)) {
-    ++counters_.forbidden;
-    return {.verdict = Verdict::disconnect, .payload = {}, .timestamp = {}};
-  }
+  if (const auto verdict = check_response_topic(request)) return *verdict;
   expire(expiries_per_request, now);
   const auto parsed = wire::parse_request(request.payload);
   const bool to_keynotify = parsed ? std::holds_alternative<wire::KeyNotifyRequest>(*parsed)
@@ -63,16 +59,53 @@ Answer Engine::State::execute(const Request& request, Now now) {
   // The protocol page requires QoS 1 and correlation data, but has no error text for their absence.
   if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax, to_keynotify);
   if (!parsed) return refuse(parsed.error().error, to_keynotify);
+  if (const auto refusal = check_sender(request, to_keynotify)) return *refusal;
+  return execute_checked(*parsed, request, now);
+}
+
+// Its order of checks is that of execute(). Nothing here depends on the time, so that a question
+// about a store whose clock is wrong gets an answer.
+Answer Engine::State::inspect(const Request& request, const HostNumbers& host) {
+  ++counters_.inspections;
+  if (const auto verdict = check_response_topic(request)) return *verdict;
+  if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax);
+  const auto parsed = wire::parse_inspection(request.payload);
+  if (!parsed) return refuse(parsed.error());
+  if (const auto refusal = check_sender(request, false)) return *refusal;
+  if (std::holds_alternative<wire::VersionInspection>(*parsed)) {
+    return reply(wire::GetReply{SHEAF_VERSION});
+  }
+  return reply(wire::GetReply{print_numbers(list_numbers(gauges(), counters_, host))});
+}
+
+EngineGauges Engine::State::gauges() const {
+  return {.keys = records_.size(),
+          .bytes = records_.bytes(),
+          .watches = watches_.size(),
+          .answers = duplicates_.size(),
+          .fences = retained_.size(),
+          .frozen = journal_.frozen()};
+}
+
+std::optional<Answer> Engine::State::check_response_topic(const Request& request) {
+  if (!request.response_topic) {
+    ++counters_.dropped;
+    return Answer{.verdict = Verdict::drop, .payload = {}, .timestamp = {}};
+  }
+  if (wire::response_topic_allowed(*request.response_topic)) return std::nullopt;
+  ++counters_.forbidden;
+  return Answer{.verdict = Verdict::disconnect, .payload = {}, .timestamp = {}};
+}
+
+std::optional<Answer> Engine::State::check_sender(const Request& request, bool to_keynotify) {
   if (options_.reply_topics == ReplyTopics::own &&
       !wire::is_own_response_topic(*request.response_topic, request.client_id)) {
     return refuse(StoreError::not_authorized, to_keynotify);
   }
   if (request.gate == Gate::not_authorized) return refuse(StoreError::not_authorized, to_keynotify);
-  if (request.gate == Gate::too_fast) {
-    return refuse(StoreError::quota, to_keynotify,
-                  at_most(request.quota.requests, "requests a second"));
-  }
-  return execute_checked(*parsed, request, now);
+  if (request.gate == Gate::open) return std::nullopt;
+  return refuse(StoreError::quota, to_keynotify,
+                at_most(request.quota.requests, "requests a second"));
 }
 
 Answer Engine::State::execute_checked(const wire::Request& parsed, const Request& request,

@@ -28,16 +28,14 @@ class Engine::State {
   State(const EngineOptions& options, std::uint64_t seed);
 
   Answer execute(const Request& request, Now now);
-  void disconnect(ClientHandle client) { watches_.remove_client(client); }
+  Answer inspect(const Request& request, const HostNumbers& host);
   void tick(Now now);
   std::optional<Deadline> next_expiry() const;
-  bool poll_notification(Notification& out) { return watches_.poll(out); }
 
   const RecordTable& records() const { return records_; }
   Journal& journal() { return journal_; }
-  const WatchTable& watches() const { return watches_; }
-  std::size_t remembered_answers() const { return duplicates_.size(); }
-  std::size_t remembered_fences() const { return retained_.size(); }
+  WatchTable& watches() { return watches_; }
+  EngineGauges gauges() const;
   const EngineCounters& counters() const { return counters_; }
   const EngineOptions& options() const { return options_; }
 
@@ -60,6 +58,9 @@ class Engine::State {
     Stamps stamps;
   };
 
+  // The checks of the envelope, in two parts. Nothing: the request passes.
+  std::optional<Answer> check_response_topic(const Request& request);
+  std::optional<Answer> check_sender(const Request& request, bool to_keynotify);
   // Called after the checks of the envelope.
   Answer execute_checked(const protocol::statestore::Request& parsed, const Request& request,
                          Now now);

@@ -43,7 +43,8 @@ void publish(const char* client_id, const char* topic, std::string_view payload,
                        topic, code);
 }
 
-static_assert(sink_topic.size() <= statestore::request_topic.size());
+static_assert(sink_topic.size() <= statestore::request_topic.size() &&
+              sink_topic.size() <= statestore::inspection_topic.size());
 
 // Routes an executed request to the sink, without its content. So a subscriber of the sink learns
 // nothing, and no retained request reveals its value to later subscribers. Topic and properties are
@@ -79,7 +80,9 @@ std::expected<void, std::string> BrokerHost::load(Now now) {
 
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;
-  if (topic == statestore::request_topic) return on_request(event, now);
+  if (topic == statestore::request_topic || topic == statestore::inspection_topic) {
+    return on_request(event, now);
+  }
   // Only the store may publish in its tree: clients would take a forged notification for a change.
   if (statestore::in_notification_tree(topic)) return MOSQ_ERR_ACL_DENIED;
   return MOSQ_ERR_SUCCESS;
@@ -101,14 +104,19 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   request.persist = properties.persist();
   request.payload = {static_cast<const char*>(event.payload), event.payloadlen};
 
-  gatekeeper_.decide(request, mosquitto_client_username(event.client), now);
-  const Answer answer = engine_.execute(request, now);
+  const bool inspects = event.topic == statestore::inspection_topic;
+  const auto asked = inspects ? Gatekeeper::Asked::inspection : Gatekeeper::Asked::request;
+  gatekeeper_.decide(request, asked, mosquitto_client_username(event.client), now);
+  const Answer answer =
+      inspects ? engine_.inspect(request, own_numbers()) : engine_.execute(request, now);
   if (answer.verdict == Verdict::disconnect) return MOSQ_ERR_PROTOCOL;
   if (event.qos == 1) warn_once_without_sink();
   if (answer.verdict == Verdict::answer) tell(request, answer, now);
   send_to_sink(event);
   return MOSQ_ERR_SUCCESS;
 }
+
+HostNumbers BrokerHost::own_numbers() const { return {.clients = clients_.size()}; }
 
 int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
   forget(handle_of(event.client));  // by pointer: the client ID may already be null

@@ -47,7 +47,9 @@ class BrokerHost {
   void log_counters(const char* verb) const;
 
  private:
+  // A request, or an inspection.
   int on_request(mosquitto_evt_message& event, Now now);
+  HostNumbers own_numbers() const;
   ClientHandle identify(const mosquitto* client, const char* client_id);
   void forget(ClientHandle client);
   // Ends the connections of clients that watch keys they may no longer watch.

@@ -45,30 +45,44 @@ Gatekeeper::Client& Gatekeeper::identify(const Request& request, const char* use
   return client;
 }
 
-void Gatekeeper::decide(Request& request, const char* user, Now now) {
+struct Gatekeeper::Needs {
+  std::string_view verb = "a request";
+  std::string_view key{};
+  rights::RightSet rights{};  // one of these for the key; empty: the engine reports what is wrong
+  bool inspect = false;
+  bool probe = false;
+};
+
+Gatekeeper::Needs Gatekeeper::needs_of(const Request& request, Asked asked) {
+  if (asked == Asked::inspection) return {.verb = "an inspection", .inspect = true};
+  const auto parsed = wire::parse_request(request.payload);
+  if (!parsed) return {};
+  return {.verb = rights::verb_of(*parsed),
+          .key = rights::key_of(*parsed),
+          .rights = rights::needed(*parsed, request.fencing_token.has_value()),
+          .probe = rights::is_probe(*parsed)};
+}
+
+void Gatekeeper::decide(Request& request, Asked asked, const char* user, Now now) {
   if (rights_ == nullptr) return;
   const Client& client = identify(request, user);
   request.account = client.account;
   request.quota = client.grant.quota;
-  const auto parsed = wire::parse_request(request.payload);
-  if (parsed && rights::is_probe(*parsed)) return;
+  const Needs needs = needs_of(request, asked);
+  if (needs.probe) return;
   if (!accounts_.take_request(client.account, client.grant.quota, now.mono)) {
-    return refuse(request, Gate::too_fast, client, parsed ? &*parsed : nullptr, now);
+    return refuse(request, Gate::too_fast, client, needs, now);
   }
-  if (!parsed) return;  // the engine reports the error
-  if (client.grant.allows(rights::needed(*parsed, request.fencing_token.has_value()),
-                          rights::key_of(*parsed))) {
-    return;
-  }
-  refuse(request, Gate::not_authorized, client, &*parsed, now);
+  const bool allowed =
+      needs.inspect ? client.grant.inspect : client.grant.allows(needs.rights, needs.key);
+  if (!allowed) refuse(request, Gate::not_authorized, client, needs, now);
 }
 
-void Gatekeeper::refuse(Request& request, Gate gate, const Client& client,
-                        const wire::Request* parsed, Now now) {
+void Gatekeeper::refuse(Request& request, Gate gate, const Client& client, const Needs& needs,
+                        Now now) {
   request.gate = gate;
   const auto line =
-      log_.line(client.subject, parsed == nullptr ? "a request" : rights::verb_of(*parsed),
-                parsed == nullptr ? std::string_view() : rights::key_of(*parsed),
+      log_.line(client.subject, needs.verb, needs.key,
                 gate == Gate::too_fast ? "too many requests a second" : "not authorized", now.mono);
   if (line) mosquitto_log_printf(MOSQ_LOG_WARNING, "sheaf: %s", line->c_str());
 }

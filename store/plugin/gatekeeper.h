@@ -30,8 +30,9 @@ class Gatekeeper {
   // Reads the file, at the start and again later. A file that is refused changes nothing.
   std::expected<void, std::string> load();
 
+  enum class Asked : std::uint8_t { request, inspection };
   // Sets the request's gate, account and quota. `user` null: anonymous.
-  void decide(Request& request, const char* user, Now now);
+  void decide(Request& request, Asked asked, const char* user, Now now);
   void forget(ClientHandle client);
   // True if the client may watch the key, as far as the client is known.
   bool may_watch(ClientHandle client, std::string_view key) const;
@@ -46,8 +47,10 @@ class Gatekeeper {
     Account account = nobody;
   };
   Client& identify(const Request& request, const char* user);
-  void refuse(Request& request, Gate gate, const Client& client,
-              const protocol::statestore::Request* parsed, Now now);
+  // What a request or an inspection needs, for the rights and for the log.
+  struct Needs;
+  static Needs needs_of(const Request& request, Asked asked);
+  void refuse(Request& request, Gate gate, const Client& client, const Needs& needs, Now now);
 
   std::string path_;
   std::unique_ptr<const rights::Rights> rights_;  // grants point into it

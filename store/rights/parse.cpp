@@ -101,8 +101,14 @@ Checked read_limits(const JsonValue& value, const std::string& place, Entry& ent
   return {};
 }
 
+Checked read_inspect(const JsonValue& value, const std::string& place, Entry& entry) {
+  if (value.kind != JsonValue::Kind::boolean) return at(place, "must be true or false");
+  entry.inspect = value.boolean;
+  return {};
+}
+
 std::expected<Entry, std::string> read_entry(const JsonValue& value, const std::string& place) {
-  if (!value.is_object()) return at(place, "must be an object with keys and limits");
+  if (!value.is_object()) return at(place, "must be an object with keys, limits and inspect");
   Entry entry;
   for (const auto& [name, field] : value.members) {
     const std::string own = json_field(place, name);
@@ -111,8 +117,10 @@ std::expected<Entry, std::string> read_entry(const JsonValue& value, const std::
       read = read_keys(field, own, entry);
     } else if (name == "limits") {
       read = read_limits(field, own, entry);
+    } else if (name == "inspect") {
+      read = read_inspect(field, own, entry);
     } else {
-      return at(own, "is not a field here (keys and limits are)");
+      return at(own, "is not a field here (keys, limits and inspect are)");
     }
     if (!read) return std::unexpected(std::move(read.error()));
   }

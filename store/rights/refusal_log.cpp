@@ -24,7 +24,8 @@ std::optional<std::string> RefusalLog::line(const Subject& subject, std::string_
   std::string text(why);
   text += subject.user ? ": user \"" + printable(*subject.user) + "\"" : ": no user";
   text += ", client \"" + printable(subject.client_id) + "\", ";
-  text.append(verb).append(" of \"").append(printable(key)).append("\"");
+  text.append(verb);
+  if (!key.empty()) text.append(" of \"").append(printable(key)).append("\"");
   if (omitted_ > 0) text += "; " + std::to_string(omitted_) + " more were not logged";
   omitted_ = 0;
   return text;

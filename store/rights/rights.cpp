@@ -22,6 +22,7 @@ Grant Rights::grant(const Subject& subject) const {
   Grant grant;
   const auto take = [&](const Entry& entry, const std::string& account) {
     grant.entries.push_back(&entry);
+    grant.inspect = grant.inspect || entry.inspect;
     if (!entry.limits || !grant.account_name.empty()) return;
     grant.quota = *entry.limits;
     grant.account_name = account;

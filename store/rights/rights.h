@@ -80,6 +80,7 @@ class PatternMap {
 struct Entry {
   PatternMap<RightSet> keys;
   std::optional<Quota> limits;
+  bool inspect = false;  // may ask the store about itself
 };
 
 // One client as the broker knows it.
@@ -95,6 +96,7 @@ struct Grant {
   Quota quota;
   // The account for its keys, watches and requests; empty: they are not counted.
   std::string account_name;
+  bool inspect = false;
 
   bool allows(RightSet any_of, std::string_view key) const;
 };

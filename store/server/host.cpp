@@ -196,7 +196,9 @@ void Host::forget(Connection& connection) {
 }
 
 void Host::on_publish(Connection& connection, const mqtt5::Publish& publish, Now now) {
-  if (publish.topic == statestore::request_topic) return on_request(connection, publish, now);
+  if (publish.topic == statestore::request_topic || publish.topic == statestore::inspection_topic) {
+    return on_request(connection, publish, now);
+  }
   if (publish.qos == 0) return;
   // Only the store may publish in its tree: clients would take a forged notification for a change.
   const bool forged = statestore::in_notification_tree(publish.topic);
@@ -219,27 +221,31 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
   request.persist = sent.persist();
   request.payload = publish.payload;
 
-  const Answer answer = engine_.execute(request, now);
-  if (answer.verdict == Verdict::disconnect) {
+  const Answer result = publish.topic == statestore::request_topic
+                            ? engine_.execute(request, now)
+                            : engine_.inspect(request, {.clients = clients_.size()});
+  if (result.verdict == Verdict::disconnect) {
     return connection.session_.disconnect(ReasonCode::protocol_error,
                                           "the response topic is not allowed");
   }
   // 0x00, not "no matching subscribers": the official .NET client fails a call on any other code.
   if (publish.qos == 1) connection.session_.acknowledge(publish.packet_id, ReasonCode::success);
-  if (answer.verdict == Verdict::answer) {
-    properties_.clear();
-    ByteWriter writer(properties_);
-    mqtt5::PropertyWriter properties(writer);
-    properties.text(PropertyId::content_type, statestore::content_type);
-    if (request.correlation) properties.text(PropertyId::correlation_data, *request.correlation);
-    properties.user(property::status,
-                    statestore::status_ok);  // also for errors: they are in the payload
-    properties.user(property::protocol_version, statestore::protocol_version);
-    properties.user(property::source_id, statestore::store_node);
-    if (!answer.timestamp.empty()) properties.user(property::timestamp, answer.timestamp);
-    deliver(connection, *request.response_topic, answer.payload, 1);
-  }
+  if (result.verdict == Verdict::answer) answer(connection, request, result);
   send_notifications();
+}
+
+void Host::answer(Connection& connection, const Request& request, const Answer& answer) {
+  properties_.clear();
+  ByteWriter writer(properties_);
+  mqtt5::PropertyWriter properties(writer);
+  properties.text(PropertyId::content_type, statestore::content_type);
+  if (request.correlation) properties.text(PropertyId::correlation_data, *request.correlation);
+  properties.user(property::status,
+                  statestore::status_ok);  // also for errors: they are in the payload
+  properties.user(property::protocol_version, statestore::protocol_version);
+  properties.user(property::source_id, statestore::store_node);
+  if (!answer.timestamp.empty()) properties.user(property::timestamp, answer.timestamp);
+  deliver(connection, *request.response_topic, answer.payload, 1);
 }
 
 void Host::send_notifications() {

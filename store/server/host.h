@@ -92,7 +92,9 @@ class Host {
   void on_connect(Connection& connection, const protocol::mqtt5::Connect& connect);
   void on_authenticate(Connection& connection, const protocol::mqtt5::Auth& auth);
   void on_publish(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
+  // A request, or an inspection.
   void on_request(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
+  void answer(Connection& connection, const Request& request, const Answer& answer);
   void forget(Connection& connection);
   void send_notifications();
   void deliver(Connection& connection, std::string_view topic, std::string_view payload,

@@ -62,6 +62,23 @@ TEST(PluginRights, EachUserMayWhatItsEntrySays) {
   EXPECT_EQ(bob({"KEYNOTIFY", "line4/speed", "STOP"}), ok);
 }
 
+TEST(PluginRights, OnlyWhoMayInspectLearnsTheNumbers) {
+  const RightsFile file(R"({"users": {"ann": {"inspect": true},
+                                      "bob": {"keys": {"*": ["read", "write", "watch"]}}}})");
+  const Lent<BrokerProcess> broker(with_rights(file));
+  StoreClient ann(broker->port(), as("ann"));
+  StoreClient bob(broker->port(), as("bob"));
+  EXPECT_EQ(bob({"SET", "key", "value"}), ok);
+  EXPECT_THAT(ann.inspect({"STATS"}), HasSubstr("\nkeys 1\n"));
+  EXPECT_EQ(bob.inspect({"STATS"}), refused);
+  EXPECT_THAT(broker->log(), HasSubstr("not authorized: user \"bob\", client \"bob-1\", "
+                                       "an inspection"));
+  file.write(R"({"users": {"bob": {"inspect": true}}})");
+  reload(*broker);
+  EXPECT_EQ(ann.inspect({"STATS"}), refused);
+  EXPECT_THAT(bob.inspect({"STATS"}), HasSubstr("\nkeys 1\n"));
+}
+
 TEST(PluginRights, WhoMayLockMayNeitherReplaceNorRemoveWhatIsThere) {
   const RightsFile file(R"({"users": {"ann": {"keys": {"press": ["lock"]}},
                                       "bob": {"keys": {"*": ["read", "write"]}}}})");

@@ -77,6 +77,12 @@ std::string StoreClient::operator()(std::string payload) {
   return ask(request(std::move(payload))).payload;
 }
 
+std::string StoreClient::inspect(std::initializer_list<std::string_view> arguments) {
+  Outgoing question = request(command(arguments));
+  question.topic = store_inspection;
+  return ask(question).payload;
+}
+
 std::optional<Message> StoreClient::notification() {
   if (notifications_.empty()) return mqtt_.receive();
   Message first = std::move(notifications_.front());

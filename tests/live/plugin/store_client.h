@@ -17,6 +17,8 @@ namespace sheaf::test {
 
 inline constexpr std::string_view store_request =
     "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke";
+inline constexpr std::string_view store_inspection =
+    "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/sheaf/inspect";
 inline constexpr std::string_view store_tree =
     "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
 
@@ -42,6 +44,9 @@ class StoreClient {
   // The same; returns the payload.
   std::string operator()(std::initializer_list<std::string_view> arguments);
   std::string operator()(std::string payload);
+
+  // Asks the store about itself; returns the answer's payload.
+  std::string inspect(std::initializer_list<std::string_view> arguments);
 
   // The next notification; nothing if none comes in time.
   std::optional<Message> notification();

@@ -190,9 +190,9 @@ TEST(StoreSessionRequest, CombinationsThatTheStoreDoesNotKnowAreUnsupported) {
     operation.fence = fence;
     return wire.refusal(operation).outcome == Outcome::unsupported;
   };
-  Operation stats = get("k");
-  stats.verb = Verb::stats;
-  EXPECT_EQ(wire.refusal(stats).text, "the state store has no operation \"stats\"");
+  Operation touch = get("k");
+  touch.verb = Verb::touch;
+  EXPECT_EQ(wire.refusal(touch).text, "the state store has no operation \"touch\"");
   EXPECT_TRUE(unsupported(Verb::set, Condition::if_value, 0ms, ""));
   EXPECT_TRUE(unsupported(Verb::get, Condition::if_absent, 0ms, ""));
   EXPECT_TRUE(unsupported(Verb::get, Condition::none, 1ms, ""));
@@ -205,7 +205,7 @@ TEST(StoreSessionRequest, CombinationsThatTheStoreDoesNotKnowAreUnsupported) {
   EXPECT_TRUE(unsupported(Verb::remove, Condition::if_version, 0ms, ""));
   for (const Verb verb :
        {Verb::append, Verb::prepend, Verb::increment, Verb::decrement, Verb::touch,
-        Verb::get_and_touch, Verb::get_and_set, Verb::lease, Verb::server_version, Verb::stats}) {
+        Verb::get_and_touch, Verb::get_and_set, Verb::lease, Verb::stats}) {
     EXPECT_TRUE(unsupported(verb, Condition::none, 0ms, "")) << to_string(verb);
   }
   EXPECT_FALSE(unsupported(Verb::remove, Condition::if_value, 0ms, "1:1:a"));

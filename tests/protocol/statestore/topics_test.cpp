@@ -115,6 +115,7 @@ TEST(StateStoreTopics, ForbiddenResponseTopics) {
   EXPECT_FALSE(response_topic_allowed("a\xff"));
   EXPECT_FALSE(response_topic_allowed("\xed\xa0\x80"));  // a surrogate
   EXPECT_FALSE(response_topic_allowed(request_topic));
+  EXPECT_FALSE(response_topic_allowed(inspection_topic));
   EXPECT_FALSE(response_topic_allowed(topic_root));
   EXPECT_FALSE(response_topic_allowed(topic_root + "/61/command/notify/61"));
   EXPECT_FALSE(response_topic_allowed(topic_root + "more"));

@@ -12,7 +12,8 @@ std::string payload_of(const std::vector<std::string>& items) {
   return out;
 }
 
-Got Store::send(const Ask& ask) {
+template <class Execute>
+Got Store::send(const Ask& ask, Execute execute) {
   const std::string correlation =
       ask.correlation.value_or("correlation " + std::to_string(++requests_));
   const std::string timestamp =
@@ -30,8 +31,16 @@ Got Store::send(const Ask& ask) {
   request.gate = ask.gate;
   request.account = ask.account;
   request.quota = ask.quota;
-  const Answer answer = engine.execute(request, now);
+  const Answer answer = execute(request);
   return {answer.verdict, std::string(answer.payload), std::string(answer.timestamp)};
+}
+
+Got Store::send(const Ask& ask) {
+  return send(ask, [this](const Request& request) { return engine.execute(request, now); });
+}
+
+Got Store::inspect(const Ask& ask) {
+  return send(ask, [this](const Request& request) { return engine.inspect(request, {}); });
 }
 
 Got Store::ask_as(ClientHandle client, const std::vector<std::string>& items) {

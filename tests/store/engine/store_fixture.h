@@ -63,6 +63,8 @@ class Store {
   explicit Store(EngineOptions options = {}) : engine(options) {}
 
   Got send(const Ask& ask);
+  // The same, to the topic of inspections.
+  Got inspect(const Ask& ask);
   // Sent by client 1, with a fresh correlation and the wall clock as timestamp.
   Got ask(const std::vector<std::string>& items) { return send(Ask{.payload = payload_of(items)}); }
   Got ask(const std::vector<std::string>& items, const std::string& fence) {
@@ -80,6 +82,9 @@ class Store {
   Now now{std::chrono::hours(5), golden_wall};
 
  private:
+  template <class Execute>
+  Got send(const Ask& ask, Execute execute);
+
   std::uint64_t requests_ = 0;
 };
 

@@ -29,7 +29,7 @@ TEST(RightsDocument, FieldsThatThereAreNotAreRefused) {
   EXPECT_EQ(refusal(R"({"user":{}})"),
             "user is not a field here (users, clients and everybody are)");
   EXPECT_EQ(refusal(R"({"users":{"ann":{"rights":{}}}})"),
-            "users.ann.rights is not a field here (keys and limits are)");
+            "users.ann.rights is not a field here (keys, limits and inspect are)");
   EXPECT_EQ(refusal(R"({"everybody":{"limits":{"requests":1}}})"),
             "everybody.limits.requests is not a limit (keys, bytes, watches and "
             "requests_per_second are)");
@@ -70,7 +70,16 @@ TEST(RightsDocument, RightsAreAListOfWords) {
   EXPECT_EQ(refusal_of_keys("[]"), "users.ann.keys must be an object of patterns of keys");
   EXPECT_EQ(refusal(R"({"users":[]})"), "users must be an object of names");
   EXPECT_EQ(refusal(R"({"users":{"ann":["read"]}})"),
-            "users.ann must be an object with keys and limits");
+            "users.ann must be an object with keys, limits and inspect");
+}
+
+TEST(RightsDocument, InspectIsTrueOrFalse) {
+  EXPECT_EQ(refusal(R"({"users":{"ann":{"inspect":true}},"everybody":{"inspect":false}})"),
+            "accepted");
+  EXPECT_EQ(refusal(R"({"users":{"ann":{"inspect":"yes"}}})"),
+            "users.ann.inspect must be true or false");
+  EXPECT_EQ(refusal(R"({"users":{"ann":{"inspect":1}}})"),
+            "users.ann.inspect must be true or false");
 }
 
 TEST(RightsDocument, LimitsAreNumbers) {

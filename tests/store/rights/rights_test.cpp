@@ -85,6 +85,17 @@ TEST(Rights, LimitsComeFromTheNarrowestEntryThatHasSome) {
   EXPECT_EQ(of(anonymous("x")), Counted("client x", Quota{.requests = 9}));
 }
 
+TEST(Rights, WhoMayInspectHasAnEntryThatSaysSo) {
+  const Rights rights = parsed(
+      R"({"users":{"ann":{"inspect":true},"bob":{"keys":{"*":["read","write","watch"]}}},
+          "clients":{"dashboard-*":{"inspect":true}},"everybody":{"inspect":false}})");
+  EXPECT_TRUE(rights.grant(user("ann")).inspect);
+  EXPECT_FALSE(rights.grant(user("bob")).inspect) << "not even with every right to every key";
+  EXPECT_TRUE(rights.grant(user("bob", "dashboard-1")).inspect);
+  EXPECT_FALSE(rights.grant(anonymous("ann")).inspect);
+  EXPECT_FALSE(parsed("{}").grant(user("ann")).inspect);
+}
+
 TEST(Rights, WithoutLimitsNothingIsCounted) {
   const Rights rights = parsed(R"({"users":{"ann":{"keys":{"*":["read"]}}}})");
   EXPECT_EQ(rights.grant(user("ann")).account_name, "");

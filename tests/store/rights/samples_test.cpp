@@ -31,6 +31,8 @@ TEST(RightsSamples, TheSampleFileGivesWhatItSays) {
   EXPECT_TRUE(dashboard.allows(Right::watch, "line4/speed"));
   EXPECT_FALSE(dashboard.allows(Right::read, "line4/torque"));
   EXPECT_TRUE(rights->grant({"operator", "any"}).allows(Right::write, "sheaf/clock/operator-1"));
+  EXPECT_TRUE(rights->grant({"operator", "any"}).inspect);
+  EXPECT_FALSE(press.inspect);
   const Grant other = rights->grant({"other", "press"});
   EXPECT_TRUE(other.allows(Right::read, "public/motd"));
   EXPECT_FALSE(other.allows(Right::read, "line4/speed"));

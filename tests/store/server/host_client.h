@@ -74,14 +74,16 @@ class HostClient {
       p.user("__ts", std::to_string(at(now_).wall.count()) + ":0:tester");
     });
   }
-  void request(std::initializer_list<std::string_view> arguments, std::string_view correlation) {
-    send(publish(1, next_id_++, statestore::request_topic, command(arguments),
+  void request(std::initializer_list<std::string_view> arguments, std::string_view correlation,
+               std::string_view topic = statestore::request_topic) {
+    send(publish(1, next_id_++, topic, command(arguments),
                  request_properties("clients/" + id_ + "/r", correlation)));
   }
   // Asks, and returns the answer's payload. Other publishes are added to `others`.
-  std::string ask(std::initializer_list<std::string_view> arguments) {
+  std::string ask(std::initializer_list<std::string_view> arguments,
+                  std::string_view topic = statestore::request_topic) {
     const std::string correlation = "correlation" + std::to_string(next_id_);
-    request(arguments, correlation);
+    request(arguments, correlation, topic);
     std::string answer = "none";
     for (const mqtt5::Publish& publish : read()) {
       if (publish.properties.correlation_data == correlation)

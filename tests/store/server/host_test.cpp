@@ -59,6 +59,18 @@ TEST(Host, ServesSeveralClientsFromOneStore) {
   EXPECT_EQ(host.engine().counters().requests, 5u);
 }
 
+TEST(Host, AnswersQuestionsAboutItself) {
+  Host host{HostOptions{}};
+  HostClient one(host, "one");
+  HostClient two(host, "two");
+  EXPECT_EQ(one.ask({"SET", "key", "value"}), "+OK\r\n");
+  const std::string stats = two.ask({"STATS"}, statestore::inspection_topic);
+  EXPECT_TRUE(stats.contains("\nkeys 1\n")) << stats;
+  EXPECT_TRUE(stats.contains("\nclients 2\n")) << stats;
+  EXPECT_EQ(two.ask({"GET", "key"}, statestore::inspection_topic), "-ERR unknown command\r\n");
+  EXPECT_EQ(two.control.back().bytes, std::string("\x40\x02\0\x02", 4)) << "PUBACK 0x00";
+}
+
 TEST(Host, PushesNotificationsToWatchersAndNamesThemReady) {
   Host host{HostOptions{}};
   HostClient watcher(host, "watcher");
