@@ -33,10 +33,25 @@ Saver::Saver(std::unique_ptr<StoreFile> file, Engine& engine, std::chrono::milli
     : file_(std::move(file)),
       journal_(engine.journal()),
       time_(std::move(time)),
-      plan_(interval, engine.options().persist == Persist::all, journal_.clock()) {}
+      plan_(interval, engine.options().persist == Persist::all, journal_.clock()),
+      bytes_(file_->bytes()) {}
 
 Saver::~Saver() {
   if (!journal_.empty()) commit(last_);
+}
+
+FileNumbers Saver::numbers() const {
+  const LatencyHistogram times = commit_times_.snapshot();
+  const auto microseconds = [](std::chrono::nanoseconds time) {
+    return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::microseconds>(time).count());
+  };
+  return {.bytes = bytes_,
+          .commits = commit_times_.count(),
+          .failed_commits = failed_,
+          .total_us = microseconds(times.sum),
+          .median_us = microseconds(times.quantile(0.5)),
+          .p99_us = microseconds(times.quantile(0.99)),
+          .longest_us = microseconds(times.quantile(1))};
 }
 
 void Saver::note(Now now) {
@@ -79,14 +94,16 @@ void Saver::write() {
   if (commit_.done) commit_.done = file_->commit(commit_.header);
   if (!commit_.done) file_->discard();
   commit_.took = read_monotonic() - began;
+  commit_.bytes = file_->bytes();
 }
 
 bool Saver::finish(Now now) {
   commit_.begun = false;
   commit_.changes.clear();
   const Done done = std::exchange(commit_.done, {});
+  bytes_ = commit_.bytes;
   if (done) {
-    ++commits_;
+    commit_times_.record(commit_.took);
     journal_.saved();
     journal_.promised(commit_.promised);
     plan_.committed(commit_.promised, commit_.took);
@@ -94,6 +111,7 @@ bool Saver::finish(Now now) {
     trouble_.clear();
   } else {
     journal_.lost();
+    ++failed_;
     plan_.failed(now.mono);
     trouble_ = done.error();
   }

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/histogram.h"
 #include "store/durable/change_batch.h"
 #include "store/durable/commit_plan.h"
 #include "store/durable/file_time.h"
@@ -29,7 +30,7 @@
 
 namespace sheaf::store {
 
-class Saver {
+class Saver final : public FileReport {
  public:
   using Done = StoreFile::Done;
 
@@ -65,7 +66,8 @@ class Saver {
   // The file cannot be written. Executed changes wait for a later commit.
   bool frozen() const { return journal_.frozen(); }
 
-  std::uint64_t commits() const { return commits_; }
+  std::uint64_t commits() const { return commit_times_.count(); }
+  FileNumbers numbers() const override;
   // Why the store is read-only, in one sentence; empty if it is not.
   const std::string& trouble() const { return trouble_; }
 
@@ -87,10 +89,13 @@ class Saver {
     CommitPlan::Timestamp promised;
     Deadline at{};
     std::chrono::nanoseconds took{};
+    std::uint64_t bytes = 0;
     Done done;
   };
   Commit commit_;
-  std::uint64_t commits_ = 0;
+  Histogram commit_times_;
+  std::uint64_t failed_ = 0;
+  std::uint64_t bytes_ = 0;
   std::string trouble_;
 };
 

@@ -1,6 +1,7 @@
 #include "store/durable/sqlite_file.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -309,6 +310,16 @@ SqliteFile::Done SqliteFile::write(const Change& change) {
   bind(statement, ++at, sum_of(change));
   if (record && !change.owner.empty()) bind(statement, ++at, change.owner);
   return finish(statement);
+}
+
+// With the write-ahead log, which has the latest commits.
+std::uint64_t SqliteFile::bytes() const {
+  std::uint64_t sum = 0;
+  for (const std::string& path : {path_, path_ + "-wal"}) {
+    struct stat state{};
+    if (stat(path.c_str(), &state) == 0) sum += static_cast<std::uint64_t>(state.st_size);
+  }
+  return sum;
 }
 
 SqliteFile::Done SqliteFile::commit(const FileHeader& header) {

@@ -50,6 +50,7 @@ class SqliteFile final : public StoreFile {
   Done write(const Change& change) override;
   Done commit(const FileHeader& header) override;
   void discard() override;
+  std::uint64_t bytes() const override;
 
  private:
   struct Closed {

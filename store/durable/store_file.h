@@ -46,6 +46,9 @@ class StoreFile {
   // commit.
   virtual Done commit(const FileHeader& header) = 0;
   virtual void discard() = 0;
+
+  // What the store takes on the disk.
+  virtual std::uint64_t bytes() const = 0;
 };
 
 }  // namespace sheaf::store

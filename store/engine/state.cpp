@@ -36,6 +36,32 @@ std::string at_most(std::uint64_t limit, std::string_view what) {
   return "at most " + std::to_string(limit) + " " + std::string(what);
 }
 
+// The counter of this class of errors.
+std::uint64_t& counter_of(wire::StoreError error, EngineCounters& counters) {
+  switch (error) {
+    case wire::StoreError::not_authorized:
+      return counters.unauthorized;
+    case wire::StoreError::quota:
+      return counters.over_quota;
+    case wire::StoreError::timestamp_skew:
+    case wire::StoreError::fencing_skew:
+      return counters.bad_time;
+    case wire::StoreError::fencing_required:
+    case wire::StoreError::fencing_stale:
+      return counters.fenced;
+    case wire::StoreError::read_only:
+      return counters.read_only;
+    case wire::StoreError::syntax:
+    case wire::StoreError::unknown_command:
+    case wire::StoreError::wrong_arguments:
+    case wire::StoreError::timestamp_missing:
+    case wire::StoreError::timestamp_malformed:
+    case wire::StoreError::key_empty:
+      break;
+  }
+  return counters.malformed;
+}
+
 }  // namespace
 
 Engine::State::State(const EngineOptions& options, std::uint64_t seed)
@@ -57,6 +83,7 @@ Answer Engine::State::execute(const Request& request, Now now) {
   const bool to_keynotify = parsed ? std::holds_alternative<wire::KeyNotifyRequest>(*parsed)
                                    : parsed.error().to_keynotify;
   // The protocol page requires QoS 1 and correlation data, but has no error text for their absence.
+  if (parsed) ++counters_.commands[parsed->index()];
   if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax, to_keynotify);
   if (!parsed) return refuse(parsed.error().error, to_keynotify);
   if (const auto refusal = check_sender(request, to_keynotify)) return *refusal;
@@ -104,6 +131,7 @@ std::optional<Answer> Engine::State::check_sender(const Request& request, bool t
   }
   if (request.gate == Gate::not_authorized) return refuse(StoreError::not_authorized, to_keynotify);
   if (request.gate == Gate::open) return std::nullopt;
+  ++counters_.too_fast;
   return refuse(StoreError::quota, to_keynotify,
                 at_most(request.quota.requests, "requests a second"));
 }
@@ -141,7 +169,11 @@ Answer Engine::State::read(const wire::GetRequest& get, const Request& request, 
   if (const auto error = check_read(request, now)) return refuse(*error);
   if (journal_.withholds(get.key)) return refuse(StoreError::read_only);
   const Entry* const entry = find_live(get.key, now);
-  if (entry == nullptr) return reply(wire::GetReply{});
+  if (entry == nullptr) {
+    ++(get.key == wire::probe_key ? counters_.probes : counters_.misses);
+    return reply(wire::GetReply{});
+  }
+  ++counters_.hits;
   return with_version(reply(wire::GetReply{entry->second.value}), entry->second.version, now);
 }
 
@@ -209,8 +241,7 @@ Answer Engine::State::with_version(Answer answer, const Version& version, Now no
 
 Answer Engine::State::refuse(StoreError error, bool to_keynotify, std::string_view detail) {
   ++counters_.errors;
-  if (error == StoreError::not_authorized) ++counters_.unauthorized;
-  if (error == StoreError::quota) ++counters_.over_quota;
+  ++counter_of(error, counters_);
   return reply(wire::ErrorReply{error, to_keynotify, detail}, options_.spelling);
 }
 
@@ -291,6 +322,7 @@ Answer Engine::State::write(const wire::SetRequest& set, const Request& request,
       (set.condition == wire::SetCondition::if_absent_or_equal && entry->second.value == set.value);
   if (!holds) {
     ++counters_.executed_writes;
+    ++counters_.unmet;
     return with_version(reply(wire::SetReply{false}, options_.spelling), entry->second.version,
                         now);
   }
@@ -318,7 +350,10 @@ Answer Engine::State::write(const wire::VdelRequest& vdel, const Request& reques
   const Spelling spelling = options_.spelling;
   if (target->entry == nullptr) return reply(wire::VdelReply{Result::absent}, spelling);
   const Record& record = target->entry->second;
-  if (record.value != vdel.value) return reply(wire::VdelReply{Result::differs}, spelling);
+  if (record.value != vdel.value) {
+    ++counters_.unmet;
+    return reply(wire::VdelReply{Result::differs}, spelling);
+  }
   const Version version = record.version;
   remove(*target->entry, target->stamps.latest(), now);
   return with_version(reply(wire::VdelReply{Result::removed}, spelling), version, now);

@@ -35,6 +35,7 @@ std::expected<std::shared_ptr<SharedEngine>, std::string> SharedEngine::open(
 void SharedEngine::keep_by(std::unique_ptr<Saver> saver) {
   const sync::MutexLock lock(mutex_);
   saver_ = std::move(saver);
+  host_.set_file(*saver_);
   committer_ = QuietThread("sheaf-store", [this] { save_main(); });
 }
 

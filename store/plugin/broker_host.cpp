@@ -25,22 +25,29 @@ ClientHandle handle_of(const mosquitto* client) {
   return static_cast<ClientHandle>(reinterpret_cast<std::uintptr_t>(client));
 }
 
-// `client_id` null: to all subscribers of the topic. The broker then owns payload and properties.
-void publish(const char* client_id, const char* topic, std::string_view payload,
-             PropertyList& properties) {
+struct Destination {
+  const char* topic = nullptr;
+  const char* client_id = nullptr;  // null: to all subscribers of the topic
+  int qos = 1;
+  bool retain = false;
+};
+
+// The broker owns payload and properties afterwards.
+void publish(const Destination& to, std::string_view payload, PropertyList& properties) {
   char* copy = nullptr;
   if (!payload.empty()) {
     copy = static_cast<char*>(mosquitto_malloc(payload.size()));
     if (copy == nullptr) throw std::bad_alloc();
     std::memcpy(copy, payload.data(), payload.size());
   }
-  const int code = mosquitto_broker_publish(client_id, topic, static_cast<int>(payload.size()),
-                                            copy, 1, false, properties.get());
+  const int code =
+      mosquitto_broker_publish(to.client_id, to.topic, static_cast<int>(payload.size()), copy,
+                               to.qos, to.retain, properties.get());
   if (code == MOSQ_ERR_SUCCESS) return properties.release();
   mosquitto_free(copy);
   if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
   mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refused a publish to '%s' with error %d",
-                       topic, code);
+                       to.topic, code);
 }
 
 static_assert(sink_topic.size() <= statestore::request_topic.size() &&
@@ -62,11 +69,19 @@ void send_to_sink(mosquitto_evt_message& event) {
 }  // namespace
 
 BrokerHost::BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
-                       std::function<Sink()> find_sink)
+                       std::function<BrokerSettings()> read_settings)
     : engine_(options, seed),
       gatekeeper_(std::move(rights), seed),
-      find_sink_(std::move(find_sink)),
-      sink_(find_sink_()) {}
+      read_settings_(std::move(read_settings)) {
+  take_settings();
+}
+
+void BrokerHost::take_settings() {
+  BrokerSettings settings = read_settings_();
+  sink_ = std::move(settings.sink);
+  sys_interval_ = settings.sys_interval;
+  next_numbers_ = Deadline{0};
+}
 
 std::expected<void, std::string> BrokerHost::load(Now now) {
   if (auto loaded = gatekeeper_.load(); !loaded) return loaded;
@@ -116,7 +131,22 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   return MOSQ_ERR_SUCCESS;
 }
 
-HostNumbers BrokerHost::own_numbers() const { return {.clients = clients_.size()}; }
+HostNumbers BrokerHost::own_numbers() const {
+  HostNumbers numbers{.clients = clients_.size()};
+  if (saver_ != nullptr) numbers.file = saver_->numbers();
+  return numbers;
+}
+
+// At the interval at which the broker publishes its own numbers.
+void BrokerHost::publish_numbers(Now now) {
+  if (sys_interval_.count() == 0 || now.mono < next_numbers_) return;
+  next_numbers_ = now.mono + sys_interval_;
+  for (const Number& number : published_.take(engine_.numbers(own_numbers()))) {
+    const std::string topic = std::string(numbers_root).append(number.name);
+    PropertyList none;
+    publish({.topic = topic.c_str(), .qos = 0, .retain = true}, std::to_string(number.value), none);
+  }
+}
 
 int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
   forget(handle_of(event.client));  // by pointer: the client ID may already be null
@@ -129,12 +159,13 @@ int BrokerHost::on_tick(Now now) {
   gatekeeper_.tick(engine_, now);
   committed_in_turn_ = false;
   settle(now, saver_ != nullptr && loop_.busy());
+  publish_numbers(now);
   return MOSQ_ERR_SUCCESS;
 }
 
 int BrokerHost::on_reload() {
   log_counters("has");
-  sink_ = find_sink_();
+  take_settings();
   reloaded_ = true;
   if (!gatekeeper_.has_file()) return MOSQ_ERR_SUCCESS;
   if (const auto loaded = gatekeeper_.load(); !loaded) {
@@ -260,7 +291,7 @@ void BrokerHost::reply(const char* client_id, const char* topic,
   if (!answer.timestamp.empty()) {
     properties.add_user(property::timestamp, answer.timestamp);
   }
-  publish(client_id, topic, answer.payload, properties);
+  publish({.topic = topic, .client_id = client_id}, answer.payload, properties);
 }
 
 void BrokerHost::send_notifications() {
@@ -275,8 +306,9 @@ void BrokerHost::send_notifications() {
     properties.add_user(property::source_id, statestore::store_node);
     properties.add_user(property::timestamp, notification.timestamp);
     const bool push = engine_.options().notify == NotifyMode::push;
-    publish(push ? client->second.c_str() : nullptr, notification.topic.c_str(),
-            notification.payload, properties);
+    publish(
+        {.topic = notification.topic.c_str(), .client_id = push ? client->second.c_str() : nullptr},
+        notification.payload, properties);
   }
 }
 

@@ -7,6 +7,7 @@
 // Thread rule: the broker's one thread. Members may throw (std::bad_alloc and the like); plugin.cpp
 // keeps exceptions on this side of the C boundary.
 
+#include <chrono>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -28,10 +29,10 @@ namespace sheaf::store::plugin {
 
 class BrokerHost {
  public:
-  // `rights`: the path of the rights file, or empty. `find_sink` reads the broker's configuration,
-  // now and after each reload.
+  // `rights`: the path of the rights file, or empty. `read_settings` reads the broker's
+  // configuration, now and after each reload.
   BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
-             std::function<Sink()> find_sink);
+             std::function<BrokerSettings()> read_settings);
   // Loads the files that the options name. Call it before the first event. The error is one
   // sentence.
   std::expected<void, std::string> load(Now now);
@@ -50,6 +51,8 @@ class BrokerHost {
   // A request, or an inspection.
   int on_request(mosquitto_evt_message& event, Now now);
   HostNumbers own_numbers() const;
+  void publish_numbers(Now now);
+  void take_settings();
   ClientHandle identify(const mosquitto* client, const char* client_id);
   void forget(ClientHandle client);
   // Ends the connections of clients that watch keys they may no longer watch.
@@ -75,8 +78,11 @@ class BrokerHost {
   BrokerLoop loop_;
   bool committed_in_turn_ = false;  // by a request, since the last tick
   std::string trouble_;             // as logged
-  std::function<Sink()> find_sink_;
+  std::function<BrokerSettings()> read_settings_;
   Sink sink_;
+  std::chrono::seconds sys_interval_{0};
+  ChangedNumbers published_;
+  Deadline next_numbers_{0};
   bool reloaded_ = false;  // since the last tick
   bool warned_ = false;
   // Connected clients that have sent a request. The handle is the broker's client pointer.

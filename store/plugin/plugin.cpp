@@ -167,7 +167,7 @@ int start_host(const Options& options) {
     }
   }
   process.host = std::make_unique<BrokerHost>(parsed, files.rights, Random(entropy()).u64(),
-                                              [] { return find_sink(own_command_line()); });
+                                              [] { return read_settings(own_command_line()); });
   if (const auto loaded = load_files(files); !loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", loaded.error().c_str());
     process.host.reset();

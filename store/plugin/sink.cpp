@@ -6,6 +6,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/text.h"
+
 namespace sheaf::store::plugin {
 namespace {
 
@@ -96,6 +98,41 @@ std::optional<SinkBridge> declared_sink(std::string_view configuration,
   }
   end_section();
   return found;
+}
+
+std::optional<std::chrono::seconds> declared_sys_interval(std::string_view configuration) {
+  std::optional<std::chrono::seconds> found;
+  while (!configuration.empty()) {
+    std::string_view line = configuration.substr(0, configuration.find('\n'));
+    configuration.remove_prefix(std::min(configuration.size(), line.size() + 1));
+    if (next_word(line) != "sys_interval") continue;
+    const auto number = parse_decimal(next_word(line));
+    if (number && *number <= 65'535) found = std::chrono::seconds(*number);
+  }
+  return found;
+}
+
+BrokerSettings read_settings(std::string_view command_line) {
+  BrokerSettings settings;
+  settings.sink = find_sink(command_line);
+  const std::optional<std::string> text =
+      read_file(std::filesystem::path(configuration_file(command_line)));
+  if (!text) return settings;
+  std::vector<std::string> texts{*text};
+  std::vector<std::string> folders;
+  declared_sink(*text, folders);
+  for (const std::string& folder : folders) {
+    std::error_code failed;
+    std::filesystem::directory_iterator files(folder, failed);
+    for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+      if (files->path().extension() != ".conf") continue;
+      if (auto more = read_file(files->path())) texts.push_back(*std::move(more));
+    }
+  }
+  for (const std::string& one : texts) {
+    settings.sys_interval = declared_sys_interval(one).value_or(settings.sys_interval);
+  }
+  return settings;
 }
 
 Sink find_sink(std::string_view command_line) {

@@ -7,6 +7,7 @@
 //
 // Thread rule: free functions.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,5 +58,20 @@ std::optional<SinkBridge> declared_sink(std::string_view configuration,
 // Reads the configuration file that a broker's command line names (arguments separated by NUL). A
 // plugin cannot ask the broker for subscribers, so the configuration is the best evidence.
 Sink find_sink(std::string_view command_line);
+
+// The store's numbers are published below this topic, retained.
+inline constexpr std::string_view numbers_root = "$SYS/broker/sheaf/";
+// Mosquitto's default.
+inline constexpr std::chrono::seconds default_sys_interval{10};
+
+// The last `sys_interval` of one configuration file; nothing if it has none that is a number.
+std::optional<std::chrono::seconds> declared_sys_interval(std::string_view configuration);
+
+// What the store follows of the broker's configuration.
+struct BrokerSettings {
+  Sink sink;
+  std::chrono::seconds sys_interval = default_sys_interval;  // 0: no numbers are published
+};
+BrokerSettings read_settings(std::string_view command_line);
 
 }  // namespace sheaf::store::plugin

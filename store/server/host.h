@@ -79,6 +79,9 @@ class Host {
   // must not be revealed.
   void abandon(std::string_view text);
 
+  // The file of the engine, for questions about the store; it must outlive the host's last use.
+  void set_file(const FileReport& file) { file_ = &file; }
+
   std::size_t connections() const { return connections_.size(); }
   const Engine& engine() const { return engine_; }
   Engine& engine() { return engine_; }
@@ -94,6 +97,7 @@ class Host {
   void on_publish(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
   // A request, or an inspection.
   void on_request(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
+  HostNumbers own_numbers() const;
   void answer(Connection& connection, const Request& request, const Answer& answer);
   void forget(Connection& connection);
   void send_notifications();
@@ -107,6 +111,7 @@ class Host {
   HostOptions options_;
   Admission admission_;
   Engine engine_;
+  const FileReport* file_ = nullptr;  // null: in memory only
   ClientHandle next_handle_ = 1;
   std::unordered_map<ClientHandle, std::unique_ptr<Connection>> connections_;
   std::unordered_map<std::string, Connection*> clients_;  // the open ones, by client ID

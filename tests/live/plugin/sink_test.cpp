@@ -95,6 +95,27 @@ TEST_F(SinkFiles, AreFoundInIncludedFolders) {
   EXPECT_EQ(find_sink(command_line(file)).state, SinkState::declared);
 }
 
+TEST(BrokerInterval, IsTheLastOneThatIsANumber) {
+  EXPECT_EQ(declared_sys_interval("listener 1883\nsys_interval 3\n"), std::chrono::seconds(3));
+  EXPECT_EQ(declared_sys_interval("sys_interval 3\n sys_interval\t0\r\n"), std::chrono::seconds(0));
+  EXPECT_EQ(declared_sys_interval("# sys_interval 3\nsys_interval x\nsys_interval 65536\n"),
+            std::nullopt);
+}
+
+TEST_F(SinkFiles, HaveTheIntervalOfTheBrokersNumbers) {
+  EXPECT_EQ(read_settings("mosquitto").sys_interval, default_sys_interval);
+  EXPECT_EQ(read_settings(command_line(write("a.conf", sink_bridge))).sys_interval,
+            default_sys_interval);
+  std::filesystem::create_directory(folder_ / "conf.d");
+  const std::string file =
+      write("main.conf", "sys_interval 60\ninclude_dir " + (folder_ / "conf.d").string() + "\n");
+  EXPECT_EQ(read_settings(command_line(file)).sys_interval, std::chrono::seconds(60));
+  write("conf.d/own.conf", std::string(sink_bridge) + "sys_interval 0\n");
+  const BrokerSettings settings = read_settings(command_line(file));
+  EXPECT_EQ(settings.sys_interval, std::chrono::seconds(0));
+  EXPECT_EQ(settings.sink.state, SinkState::declared);
+}
+
 TEST_F(SinkFiles, ThatCannotBeReadLeaveItOpen) {
   EXPECT_EQ(find_sink(command_line((folder_ / "absent.conf").string())).state, SinkState::unknown);
   const std::string file =

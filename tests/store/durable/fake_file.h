@@ -63,6 +63,7 @@ class FakeFile final : public StoreFile {
   }
 
   void discard() override { next_ = disk_.image; }
+  std::uint64_t bytes() const override { return 4096; }
 
  private:
   FakeDisk& disk_;

@@ -43,6 +43,22 @@ TEST(Saver, ReadsCommitNothing) {
   EXPECT_EQ(disk.commits, 1);
 }
 
+TEST(Saver, ReportsItsCommitsAndThoseThatFailed) {
+  FakeDisk disk;
+  SavedStore saved(disk, 0ms, begin_of_test);
+  EXPECT_EQ(saved.saver->numbers().commits, 0u);
+  EXPECT_EQ(saved.saver->numbers().bytes, 4096u) << "of a file that was there before";
+  saved.ask({"SET", "key", "value"});
+  saved.ask({"SET", "key", "other"});
+  disk.full = true;
+  saved.ask({"SET", "key", "third"});
+  const FileNumbers numbers = saved.saver->numbers();
+  EXPECT_EQ(numbers.commits, 2u);
+  EXPECT_EQ(numbers.failed_commits, 1u);
+  EXPECT_LE(numbers.median_us, numbers.longest_us);
+  EXPECT_LE(numbers.longest_us, numbers.total_us + numbers.total_us / 50 + 1);
+}
+
 TEST(Saver, AnIntervalCommitsOnceForAllThatHappenedInIt) {
   FakeDisk disk;
   SavedStore saved(disk, 100ms, begin_of_test);

@@ -44,6 +44,7 @@ class SpiedFile final : public StoreFile {
     return done;
   }
   void discard() override { file_->discard(); }
+  std::uint64_t bytes() const override { return file_->bytes(); }
 
  private:
   std::unique_ptr<StoreFile> file_;

@@ -65,6 +65,7 @@ class GatedFile final : public StoreFile {
     return file_.commit(header);
   }
   void discard() override { file_.discard(); }
+  std::uint64_t bytes() const override { return file_.bytes(); }
 
  private:
   FakeFile file_;
