@@ -13,6 +13,7 @@
 #include "cli/line/server_words.h"
 #include "cli/show/json_lines.h"
 #include "cli/show/nodes_table.h"
+#include "cli/show/store_metrics.h"
 #include "cli/system/replaced_file.h"
 #include "cli/system/terminal_screen.h"
 
@@ -39,8 +40,14 @@ void write_json(Context& context, const std::vector<NodeReport>& reports,
   }
 }
 
+// Nothing of stores that do not say or may not tell: the metrics of the client are complete.
+std::string metrics_of_stores(Context& context) {
+  if (!context.client.supports(Feature::clock)) return {};  // no state stores
+  return store_metrics(context.client.server_stats({}, {.timeout = context.global.timeout}));
+}
+
 ExitCode write_metrics(Context& context, const std::string& path) {
-  const std::string text = prometheus_text(context.client.metrics());
+  const std::string text = prometheus_text(context.client.metrics()) + metrics_of_stores(context);
   if (path.empty()) {
     context.out.write(text);
   } else if (const auto failure = replace_file(path, text)) {
@@ -85,7 +92,7 @@ ExitCode run_nodes(const Call& call, const NodesWords& words) {
 }
 
 constexpr OptionRow nodes_options[] = {
-    {"--metrics", "", "print the measurements as text for Prometheus"},
+    {"--metrics", "", "print the measurements as text for Prometheus; with those of state stores"},
     {"--textfile", "FILE", "write that text into this file instead", completes_files}};
 
 }  // namespace

@@ -112,8 +112,9 @@ CommandRow top_command() {
       {.name = "top",
        .group = group::servers,
        .purpose = "show what the servers are doing, until q or Ctrl-C",
-       .text = "It shows health and round trip of every node. memcached and Redis servers also "
-               "count operations, hits, keys, memory and connections, for all their clients. If "
+       .text = "It shows health and round trip of every node. memcached, Redis and sheaf's state "
+               "stores also count operations, hits, keys, memory and connections, for all their "
+               "clients. If "
                "the output is a file or a pipe, it writes one line for each node and sample.",
        .examples = {"sheaf top --interval 5s", "sheaf top --count 1 --json"},
        .options = top_options,

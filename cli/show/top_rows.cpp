@@ -12,7 +12,8 @@ namespace {
 
 using Field = std::optional<std::uint64_t> TopSample::*;
 
-// Names in memcached's stats and in INFO. A field that appears twice gets the sum.
+// Names in memcached's stats, in INFO, and among the numbers of sheaf's state stores. A field that
+// appears twice gets the sum.
 struct StatRow {
   std::string_view name;
   Field field;
@@ -39,6 +40,11 @@ constexpr StatRow stats[] = {
     {"evicted_keys", &TopSample::evictions},
     {"used_memory", &TopSample::bytes},
     {"connected_clients", &TopSample::connections},
+    {"cmd_del", &TopSample::operations},
+    {"cmd_vdel", &TopSample::operations},
+    {"cmd_keynotify", &TopSample::operations},
+    {"keys", &TopSample::keys},
+    {"clients", &TopSample::connections},
 };
 
 // "keys=12,expires=3,...", from INFO's db0.

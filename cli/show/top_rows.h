@@ -56,7 +56,7 @@ void for_each_figure(const TopRow& row, const Take& take) {
   take("connections", row.now.connections, 0);
 }
 
-// Reads "NAME VALUE" lines of memcached's stats, or of INFO on redis.
+// Reads "NAME VALUE" lines: memcached's stats, INFO on redis, the numbers of a state store.
 void read_stats(std::string_view lines, TopSample& sample);
 
 // One row per node, in the order of `now`. A node without an earlier sample has no rates.
