@@ -39,7 +39,16 @@ std::string publish(std::string_view topic, std::string_view correlation, std::s
 // Remembers the requests, so that an answer can belong to one of them.
 class StoreDrive final : public SessionDrive {
  public:
-  enum Kind : std::uint8_t { whole, late_puback, only_puback, refused, ahead, notification, huge };
+  enum Kind : std::uint8_t {
+    whole,
+    late_puback,
+    only_puback,
+    refused,
+    ahead,
+    notification,
+    huge,
+    unheard
+  };
   // The argument of an answer.
   static constexpr std::uint8_t of(Kind kind, unsigned request = 0) {
     return static_cast<std::uint8_t>(kind * 32 + request);
@@ -62,7 +71,8 @@ class StoreDrive final : public SessionDrive {
       const std::string_view packet(written_.data(), found.frame.total_size);
       if (found.frame.type == mqtt5::PacketType::publish) {
         const auto request = mqtt5::Publish::parse(found.frame, packet);
-        expect(request && request->topic == request_topic, "a client publishes requests");
+        expect(request && (request->topic == request_topic || request->topic == inspection_topic),
+               "a client publishes requests and inspections");
         asked_.push_back(
             {request->packet_id, std::string(request->properties.correlation_data.value_or(""))});
       }
@@ -94,6 +104,9 @@ class StoreDrive final : public SessionDrive {
       case huge:  // more than is buffered
         return publish(topic, asked.correlation,
                        "$250000\r\n" + std::string(250'000, 'x') + "\r\n");
+      case unheard:
+        puback.code = mqtt5::ReasonCode::no_matching_subscribers;
+        return encoded(puback);
       default:
         return reply;
     }

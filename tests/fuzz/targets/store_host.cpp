@@ -115,7 +115,7 @@ class HostDrive {
     mqtt5::Publish packet;
     packet.qos = 1;
     packet.packet_id = 9;
-    packet.topic = statestore::request_topic;
+    packet.topic = kind % 32 == 30 ? statestore::inspection_topic : statestore::request_topic;
     packet.properties.raw = raw;
     packet.payload = input.short_text();
     send(client, encoded(packet));
