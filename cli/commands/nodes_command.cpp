@@ -47,7 +47,8 @@ std::string metrics_of_stores(Context& context) {
 }
 
 ExitCode write_metrics(Context& context, const std::string& path) {
-  const std::string text = prometheus_text(context.client.metrics()) + metrics_of_stores(context);
+  std::string text = prometheus_text(context.client.metrics());
+  text += metrics_of_stores(context);  // afterwards: its questions are operations, too
   if (path.empty()) {
     context.out.write(text);
   } else if (const auto failure = replace_file(path, text)) {
