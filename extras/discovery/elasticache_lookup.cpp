@@ -12,13 +12,8 @@
 #include "extras/discovery/fleet_inquiry.h"
 #include "extras/discovery/found_servers.h"
 #include "extras/discovery/lookup.h"
+#include "socket/dial/network_dialer.h"
 #include "socket/uv/uv_loop.h"
-
-#ifdef SHEAF_TLS
-#include "socket/tls/tls_dialer.h"
-#else
-#include "protocol/endpoint_kinds.h"
-#endif
 
 namespace sheaf::discovery {
 namespace {
@@ -113,31 +108,6 @@ class AskingEndpoint final : private socket::DialSink,
   std::unique_ptr<socket::Stream> stream_;
 };
 
-using NewDialer = Result<std::unique_ptr<socket::Dialer>>;
-
-#ifdef SHEAF_TLS
-NewDialer dialer_of(const ClusterConfig& config, socket::UvLoop& loop) {
-  auto plain = socket::make_tcp_dialer(loop);
-  if (!config.tls) return plain;
-  auto files = socket::tls::TlsFiles::open({.ca_file = config.tls_ca,
-                                            .certificate_file = config.tls_cert,
-                                            .key_file = config.tls_key,
-                                            .key_password_file = config.tls_key_password_file,
-                                            .name = config.tls_name,
-                                            .protocol = config.tls_alpn});
-  if (files) return socket::tls::make_tls_dialer(loop, std::move(plain), std::move(*files));
-  return Failure(
-      local_error(Outcome::invalid, Reason::bad_configuration, std::move(files.error())));
-}
-#else
-NewDialer dialer_of(const ClusterConfig& config, socket::UvLoop& loop) {
-  if (!config.tls) return socket::make_tcp_dialer(loop);
-  const std::string scheme(protocol::traits_of(config.kind).tls_scheme);
-  return Failure(local_error(Outcome::unsupported, Reason::bad_configuration,
-                             scheme + ":// needs TLS, and this sheaf was built without it"));
-}
-#endif
-
 }  // namespace
 
 Result<Found> look_up_elasticache(const ServerSource& source, const DiscoveryOptions& options) {
@@ -146,7 +116,7 @@ Result<Found> look_up_elasticache(const ServerSource& source, const DiscoveryOpt
     return Failure(local_error(Outcome::overloaded, Reason::other,
                                "no event loop could be opened: " + loop.error()));
   }
-  auto dialer = dialer_of(source.config, **loop);
+  auto dialer = socket::make_network_dialer(source.config, **loop);
   if (!dialer) return Failure(std::move(dialer.error()));
   auto found = AskingEndpoint(**loop, (*loop)->refresh().mono + options.timeout)
                    .run(**dialer, {source.host, source.port}, options.stop);
