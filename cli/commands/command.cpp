@@ -45,9 +45,10 @@ ExitCode on_servers(const Call& call, const std::function<ExitCode(Context&)>& w
   if (connections == Connections::when_needed) config.pool_min = 0;
   config.timeout = call.global.timeout;  // also bounds a first connection
   if (before_client) before_client();
+  protocol::SharedLogin login = protocol::login_of(config);
   auto client = Client::open(std::move(config));
   if (!client) return complain_about(call, client.error());
-  Context context{call, *client, std::move(chosen->place)};
+  Context context{call, *client, std::move(chosen->place), std::move(login)};
   return work(context);
 }
 

@@ -19,6 +19,7 @@
 #include "cli/line/command_line.h"
 #include "cli/system/exit_code.h"
 #include "cli/system/output.h"
+#include "protocol/login.h"
 
 namespace sheaf::cli {
 
@@ -36,6 +37,9 @@ struct Call {
 struct Context : Call {
   Client& client;
   std::string place;  // what named the servers, if not the command line
+  // What connections of the command's own log in with, without a password that is in a file. Null:
+  // nothing.
+  protocol::SharedLogin login{};
 };
 
 // Which connections a client makes when it opens. Most commands need few nodes, `ring` often no

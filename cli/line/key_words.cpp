@@ -52,6 +52,20 @@ std::expected<KeysWords, std::string> read_keys_words(const ParsedLine& line) {
   return words;
 }
 
+std::expected<ListingWords, std::string> read_listing_words(const ParsedLine& line) {
+  constexpr std::uint64_t most_listed = 1'000'000'000'000;
+  ListingWords words;
+  if (!line.arguments.empty()) words.pattern = line.text(0);
+  words.ttl = line.has("--ttl");
+  words.size = line.has("--size");
+  words.raw = line.has("--raw");
+  OptionReader reader(line);
+  reader.number("--limit", 1, most_listed, words.limit);
+  reader.refuse_if(words.pattern.empty(),
+                   "PATTERN is empty, which no key is; * stands for all keys.");
+  return reader.take(std::move(words));
+}
+
 std::expected<GetWords, std::string> read_get_words(const ParsedLine& line) {
   GetWords words{
       .key = line.text(0), .fence = {}, .ttl = {}, .persist = {}, .touch = {}, .raw = {}};

@@ -39,6 +39,16 @@ struct KeysWords {
 };
 std::expected<KeysWords, std::string> read_keys_words(const ParsedLine& line);
 
+// keys
+struct ListingWords {
+  std::string pattern = "*";
+  bool ttl = false;                         // --ttl
+  bool size = false;                        // --size
+  std::uint64_t limit = ~std::uint64_t{0};  // --limit
+  bool raw = false;                         // --raw
+};
+std::expected<ListingWords, std::string> read_listing_words(const ParsedLine& line);
+
 struct GetWords {
   std::string key;
   FencingToken fence;        // --fence

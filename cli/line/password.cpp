@@ -30,23 +30,27 @@ void hide(char* uri) {
   std::fill(uri + colon + 1, uri + at, '*');
 }
 
-// Why the client will find no password in this file; empty: it will find one.
-std::string why_no_password(const std::string& path) {
+}  // namespace
+
+std::expected<Secret, std::string> read_password(const std::string& path) {
   constexpr std::size_t most_bytes = 64u << 10;
   // Opening a pipe must not wait for its other end.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about{};
-  if (!file.valid() || ::fstat(file.get(), &about) != 0) return std::strerror(errno);
-  if (!S_ISREG(about.st_mode)) return "it is not a regular file";
+  if (!file.valid() || ::fstat(file.get(), &about) != 0) {
+    return std::unexpected(std::strerror(errno));
+  }
+  if (!S_ISREG(about.st_mode)) return std::unexpected("it is not a regular file");
   Secret text(most_bytes + 1);
   const auto size = read_up_to(file.get(), text.writable());
-  if (!size) return std::strerror(errno);
-  if (*size > most_bytes) return "it has more than 64 KiB";
-  const std::string_view line = text.view().substr(0, std::min(*size, text.view().find('\n')));
-  return line.empty() || line == "\r" ? "its first line is empty" : "";
+  if (!size) return std::unexpected(std::strerror(errno));
+  if (*size > most_bytes) return std::unexpected("it has more than 64 KiB");
+  std::string_view line = text.view().substr(0, std::min(*size, text.view().find('\n')));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return std::unexpected("its first line is empty");
+  text.shrink(line.size());
+  return text;
 }
-
-}  // namespace
 
 Result<ClusterConfig> give_password(ClusterConfig config, const std::string& file,
                                     const std::string& given) {
@@ -65,9 +69,10 @@ Result<ClusterConfig> give_password(ClusterConfig config, const std::string& fil
     return config;
   }
   // The client reads it again for each login. A problem with it now is a mistake of the caller.
-  if (const std::string why = why_no_password(file); !why.empty()) {
-    return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
-                               "cannot read --password-file " + printable(file, 256) + ": " + why));
+  if (const auto password = read_password(file); !password) {
+    return Failure(local_error(
+        Outcome::invalid, Reason::bad_configuration,
+        "cannot read --password-file " + printable(file, 256) + ": " + password.error()));
   }
   config.password_file = file;
   return config;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/migrate/key_dump.h"
+#include "cli/listing/key_dump.h"
 #include "cli/show/top_rows.h"
 #include "cli/system/exit_code.h"
 
@@ -29,12 +29,13 @@ std::expected<std::uint64_t, std::string> Fleet::list_keys(KeySpool& keys) const
   const std::vector<NodeConfig>& servers = config().nodes;
   std::uint64_t elsewhere = 0;
   for (std::uint32_t i = 0; i < servers.size(); ++i) {
-    auto listed = dump_keys(servers[i], list_patience, [&](const std::string& key) {
-      if (locator_->locate(key).node != i) {
+    const DumpedServer server{config(), servers[i]};
+    auto listed = dump_keys(server, list_patience, [&](const DumpedItem& item) {
+      if (locator_->locate(item.key).node != i) {
         ++elsewhere;
         return true;
       }
-      keys.add(key);
+      keys.add(item.key);
       return keys.good();
     });
     if (!listed) return std::unexpected(listed.error());

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "cli/migrate/dump_line.h"
+#include "cli/listing/dump_line.h"
 
 namespace sheaf::cli {
 namespace {

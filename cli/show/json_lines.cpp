@@ -121,6 +121,28 @@ std::string json_done(std::string_view key, const char* what, bool done) {
   return line_of(object);
 }
 
+namespace {
+
+void put_ttl(Json& object, const TimeToLive& ttl) {
+  object["ttl"] = ttl ? Json(ttl->count()) : Json(nullptr);
+}
+
+}  // namespace
+
+std::string json_listed(const ListedKey& key, const KeyColumns& columns) {
+  Json object = with_key(key.key);
+  if (columns.ttl) put_ttl(object, key.ttl);
+  if (columns.size) object["size"] = key.size ? Json(*key.size) : Json(nullptr);
+  return line_of(object);
+}
+
+std::string json_ttl(std::string_view key, const std::optional<TimeToLive>& ttl) {
+  Json object = with_key(key);
+  object["exists"] = ttl.has_value();
+  if (ttl) put_ttl(object, *ttl);
+  return line_of(object);
+}
+
 std::string json_length(std::string_view list, std::uint64_t length) {
   Json object = with_list(list);
   object["length"] = length;

@@ -18,6 +18,7 @@
 
 #include "cli/show/bench_report.h"
 #include "cli/show/diagnosis.h"
+#include "cli/show/key_lines.h"
 #include "cli/show/migration_counts.h"
 #include "cli/show/ring_diff.h"
 #include "cli/show/ring_picture.h"
@@ -42,6 +43,10 @@ std::string json_removed(std::string_view key, const RemoveResult& result);
 std::string json_number(std::string_view key, const CountResult& number);
 // {"key":K,"touched":true}; also "appended", "prepended", "exists", "locked"
 std::string json_done(std::string_view key, const char* what, bool done);
+// {"key":K,"ttl":N,"size":N}, with what was asked; null: it never expires, the size is not known
+std::string json_listed(const ListedKey& key, const KeyColumns& columns);
+// {"key":K,"exists":true,"ttl":N}; an absent key has no "ttl".
+std::string json_ttl(std::string_view key, const std::optional<TimeToLive>& ttl);
 // {"list":L,"length":N}
 std::string json_length(std::string_view list, std::uint64_t length);
 // {"list":L,"updated":true}

@@ -43,17 +43,22 @@ bool has_colours(int descriptor) {
          (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-// Keeps line feeds, tabs and UTF-8, except its control characters, U+0080 to U+009F.
-std::string shown(std::string_view bytes) {
+}  // namespace
+
+std::string shown(std::string_view bytes, ShownAs as) {
   const bool text = is_utf8(bytes);
+  const bool word = as == ShownAs::word;
   const auto at = [&](std::size_t i) {
     return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0xffu;
   };
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const bool control = (at(i) < 0x20 && at(i) != '\n' && at(i) != '\t') || at(i) == 0x7f;
+    const bool kept = !word && (at(i) == '\n' || at(i) == '\t');
+    const bool control = (at(i) < 0x20 && !kept) || at(i) == 0x7f;
     if (text && at(i) == 0xc2 && at(i + 1) < 0xa0) {
       out += printable(bytes.substr(i++, 2));
+    } else if (word && at(i) == '\\') {
+      out += "\\x5C";
     } else if (control || (at(i) >= 0x80 && !text)) {
       out += printable(bytes.substr(i, 1));
     } else {
@@ -63,20 +68,18 @@ std::string shown(std::string_view bytes) {
   return out;
 }
 
-}  // namespace
-
 bool Output::colours() const { return has_colours(descriptor_); }
 
 Output::Output(int descriptor) : descriptor_(descriptor), terminal_(isatty(descriptor) == 1) {}
 
 void Output::value(std::string_view bytes, bool raw) {
   if (!terminal_ || raw) return write(bytes);
-  line(shown(bytes));
+  line(shown(bytes, ShownAs::lines));
 }
 
 void Output::value_line(std::string_view bytes, bool raw) {
   if (!terminal_ || raw) return line(bytes);
-  line(shown(bytes));
+  line(shown(bytes, ShownAs::lines));
 }
 
 void Output::write(std::string_view bytes) {

@@ -11,6 +11,12 @@
 
 namespace sheaf::cli {
 
+// Bytes as text that cannot control a terminal: UTF-8 stays, except its control characters, U+0080
+// to U+009F; other bytes become \xNN. A word stays one: line feeds, tabs and backslashes become
+// \xNN as well, so that different bytes never look alike.
+enum class ShownAs : bool { lines, word };
+std::string shown(std::string_view bytes, ShownAs as);
+
 // Buffered writer on a descriptor. It keeps the first error and discards everything after it.
 class Output {
  public:

@@ -1,9 +1,8 @@
-// migrate: its arguments, the lines of memcached's list of keys, and the counters it reads.
+// migrate: its arguments, its file of keys, and the counters it reads.
 
 #include <gtest/gtest.h>
 
 #include "cli/line/migrate_words.h"
-#include "cli/migrate/dump_line.h"
 #include "cli/migrate/fleets.h"
 #include "cli/migrate/key_spool.h"
 #include "tests/cli/command_lines.h"
@@ -37,34 +36,6 @@ TEST(Migrate, ArgumentsAreChecked) {
             "--callers is \"0\", not a number from 1 to 256.");
   EXPECT_EQ(refusal_of({"migrate", "--from", "memcached://a"}),
             "migrate needs --to: the URI of the servers that take over the cache.");
-}
-
-TEST(DumpLine, KeysAreDecoded) {
-  EXPECT_EQ(key_of_dump_line("key=a%20b%25 exp=-1 la=17 cas=4 fetch=no cls=1 size=61"), "a b%");
-  EXPECT_EQ(key_of_dump_line("key=plain"), "plain");
-  for (const char* line : {"", "END", "key=", "key= exp=-1", "key=%2", "key=%zz exp=1",
-                           "ERROR lru crawler disabled", "VALUE key=a"}) {
-    EXPECT_FALSE(key_of_dump_line(line)) << line;
-  }
-}
-
-TEST(DumpLine, AListBeginsAtOnceOrWithOkAndItsLinesMayEndInABlank) {
-  using enum DumpLine::Kind;
-  EXPECT_EQ(read_dump_line("OK").kind, begin) << "memcached 1.6.45";
-  const DumpLine item = read_dump_line("key=a exp=-1 la=1 cas=2 fetch=no cls=1 size=61 flags=0 ");
-  EXPECT_EQ(item.kind, key);
-  EXPECT_EQ(item.key, "a");
-  EXPECT_EQ(read_dump_line("END").kind, end);
-  EXPECT_EQ(read_dump_line("BUSY currently processing crawler request").kind, busy);
-  EXPECT_EQ(read_dump_line("ERROR").kind, other);
-  EXPECT_EQ(read_dump_line("OK ").kind, other);
-}
-
-TEST(DumpLine, AnyBytesComeBack) {
-  std::string key;
-  for (int c = 0; c < 256; ++c) key.push_back(static_cast<char>(c));
-  EXPECT_EQ(decode_key(encode_key(key)), key);
-  EXPECT_EQ(encode_key(key).find_first_of(" \n\r"), std::string::npos);
 }
 
 TEST(KeySpool, KeysComeBackInOrderAgainAndAgain) {

@@ -9,8 +9,8 @@ import sys
 from urllib import parse
 
 import harness
-from harness import (DONE, FAILED, NEGATIVE, USAGE, Dev, ask_memcached, is_alive, program_words,
-                     sheaf, wait_until)
+from harness import (DONE, FAILED, NEGATIVE, USAGE, Dev, ask_memcached, installed, is_alive,
+                     program_words, sheaf, wait_until)
 
 
 class Memcached(harness.OnServers):
@@ -83,8 +83,10 @@ class Memcached(harness.OnServers):
         keys = b"".join(b"%d\n" % i for i in range(count))
         read, out = largest("mget", "-", "--json", stdin=keys)
         self.assertEqual(out.count(b"\n"), count)
+        listed, out = largest("keys", "--ttl", stdin=b"")
+        self.assertEqual(len(set(out.splitlines())), count)
         if not sanitized:
-            self.assertLess(max(written, read), 64, "MiB")
+            self.assertLess(max(written, read, listed), 64, "MiB")
 
     def test_incr_counts_up_and_down(self):
         self.assertEqual(self.ends(NEGATIVE, "incr", "n"), b"")
@@ -105,6 +107,37 @@ class Memcached(harness.OnServers):
         self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h"), b"")
         self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h", "--json"),
                          b'{"key":"touched","touched":true}\n')
+
+    def test_keys_are_listed_with_what_is_asked_of_them(self):
+        self.ends(DONE, "set", "mortal", "abc", "--ttl", "1h")
+        for i in range(20):
+            self.ends(DONE, "set", "other%d" % i, "v")
+        self.ends(DONE, "set", b"odd \x5c\xc3\xa9", "v")
+        others = sorted(b"other%d" % i for i in range(20))
+
+        def listed(*words):
+            return sorted(self.ends(DONE, "keys", *words).splitlines())
+
+        # An item that was removed from all of them may still be on its way out.
+        wait_until(lambda: listed() == sorted([b"mortal", b"odd \\x5C\xc3\xa9", *others]),
+                   "nothing else is there")
+        self.assertEqual(listed("other1*"), [key for key in others if key.startswith(b"other1")])
+        self.assertEqual(listed("odd*", "--raw"), [b"odd \x5c\xc3\xa9"])
+        self.assertEqual(len(listed("--limit", "7")), 7)
+        key, ttl, size = self.ends(DONE, "keys", "m*", "--ttl", "--size").strip().split(b"\t")
+        self.assertEqual(key, b"mortal")
+        self.assertTrue(0 < int(ttl) <= 3601, ttl)
+        self.assertGreater(int(size), 3 + len("mortal"), "with its overhead")
+        self.assertEqual(json.loads(self.ends(DONE, "keys", "other7", "--ttl", "--json")),
+                         {"key": "other7", "ttl": None})
+
+    def test_ttl_is_in_seconds_and_an_absent_key_has_none(self):
+        self.ends(DONE, "set", "mortal", "v", "--ttl", "1h")
+        self.ends(DONE, "set", "immortal", "v")
+        self.assertTrue(0 < int(self.ends(DONE, "ttl", "mortal")) <= 3600)
+        self.assertEqual(self.ends(DONE, "ttl", "immortal", "--json"),
+                         b'{"key":"immortal","exists":true,"ttl":null}\n')
+        self.assertEqual(self.ends(NEGATIVE, "ttl", "absent"), b"")
 
     def items_of(self, list_name):
         """The keys of a list's items, as the server reports them."""
@@ -212,6 +245,54 @@ class Memcached(harness.OnServers):
         self.ends(USAGE, "set", "large", "-", stdin=b"x" * (1 << 20))
 
 
+class Locked(harness.CaseWithFolder):
+    """Servers that require a login."""
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def server(self, *words):
+        made = harness.Server(lambda port: [installed("memcached"), "-u", "root", "-l", "127.0.0.1",
+                                            "-p", port, *words])
+        self.addCleanup(made.end)
+        wait_until(lambda: accepts(made.node), "it listens")
+        return made.node
+
+    def test_keys_are_listed_for_a_user_who_is_let_in(self):
+        passwords = self.path("passwords")
+        for path, text in (passwords, "ann:right\n"), (self.path("secret"), "right\n"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        node = self.server("-Y", passwords)
+        self.uri = "memcached://ann:right@%s?protocol=meta" % node
+        self.ends(DONE, "set", "k", "v")
+        self.assertEqual(self.ends(DONE, "keys"), b"k\n")
+        self.uri = "memcached://ann@%s?protocol=meta" % node
+        self.assertEqual(self.ends(DONE, "--password-file", self.path("secret"), "keys"), b"k\n")
+        self.uri = "memcached://ann:wrong@%s" % node
+        self.assertNotIn(b"wrong", self.refusal_of_keys())
+        self.uri = "memcached://" + node
+        self.assertIn(b"requires a user name and a password", self.refusal_of_keys())
+
+    def test_a_server_of_the_binary_protocol_alone_has_no_list(self):
+        self.uri = "memcached://" + self.server("-B", "binary")
+        self.assertIn(b"speaks only the binary protocol", self.refusal_of_keys())
+
+    def refusal_of_keys(self):
+        done = self.run_on("keys")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""), done.stderr)
+        self.assert_sentences(done.stderr)
+        return done.stderr
+
+
+def accepts(node):
+    try:
+        harness.connect(node).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 class Development(harness.CaseWithFolder):
     def test_the_uri_stands_alone_and_the_servers_end_with_it(self):
         line = self.run_dev_until(signal.SIGTERM, memcached=1)
@@ -239,6 +320,18 @@ class AKilledServer(harness.OnOwnServers):
             key = "k%d" % i
             owner = self.ends(DONE, "locate", key).split()[1].decode()
             self.ends(DONE if owner == self.alive else FAILED, "set", key, "v", "--timeout", "1s")
+
+    def test_the_keys_of_the_others_are_listed(self):
+        alive = next(key for key in ("k%d" % i for i in range(64)) if self.alive.encode() in
+                     self.ends(DONE, "locate", key))
+        self.ends(DONE, "set", alive, "v")
+        done = self.run_on("keys", alive)
+        self.assertEqual((done.returncode, done.stdout), (FAILED, alive.encode() + b"\n"))
+        self.assert_sentences(done.stderr)
+        self.assertEqual(done.stderr.count(b"the keys of %s cannot be listed: " %
+                                           self.dead.encode()), 1, done.stderr)
+        failure = json.loads(self.run_on("keys", "none", "--json").stdout)
+        self.assertEqual(failure["node"], self.dead)
 
     def test_top_shows_it_as_down_and_a_load_names_it(self):
         def health():

@@ -8,7 +8,8 @@ import tempfile
 import time
 
 import harness
-from harness import DONE, FAILED, NEGATIVE, USAGE, installed, program_words, sheaf
+from harness import (DONE, FAILED, NEGATIVE, USAGE, ask_redis, installed, program_words,
+                     sheaf)
 from lock_cases import LockCases
 
 
@@ -127,6 +128,68 @@ class Redis(harness.OnServers):
         for report in self.lines("stats", "memory", "--json"):
             self.assertGreater(int(report["stats"]["used_memory"]), 0)
             self.assertNotIn("redis_version", report["stats"])
+
+    def tag_on(self, node):
+        """A hash tag whose slot this server owns."""
+        names = ["{tag%d}" % i for i in range(64)]
+        owners = dict(line.split("\t") for line in self.ends(DONE, "locate", *names).decode()
+                      .splitlines())
+        return next(name for name in names if owners[name] == node)
+
+    def test_keys_are_listed_with_what_is_asked_of_them(self):
+        self.ends(DONE, "set", "mortal", "abc", "--ttl", "1h")
+        for i in range(5):
+            self.ends(DONE, "set", "other%d" % i, "v" * i)
+        self.ends(DONE, "set", b"odd\t\\ \xff", "v")
+        self.ends(DONE, "exec", "RPUSH", "list", "a")
+        others = [b"other%d" % i for i in range(5)]
+        self.assertEqual(sorted(self.ends(DONE, "keys").splitlines()),
+                         sorted([b"mortal", rb"odd\x09\x5C \xFF", b"list", *others]))
+        self.assertEqual(sorted(self.ends(DONE, "keys", "other[1-9]").splitlines()), others[1:])
+        self.assertEqual(self.ends(DONE, "keys", "odd*", "--raw"), b"odd\t\\ \xff\n")
+        self.assertEqual(len(self.ends(DONE, "keys", "--limit", "3").splitlines()), 3)
+        self.assertEqual(self.ends(DONE, "keys", "none*"), b"")
+        self.assertEqual(self.ends(DONE, "keys", "other3", "--ttl", "--size"), b"other3\t-\t3\n")
+        self.assertEqual(self.lines("keys", "list", "--size", "--json"),
+                         [{"key": "list", "size": None}])
+        key, = self.lines("keys", "mortal", "--ttl", "--size", "--json")
+        self.assertTrue(0 < key.pop("ttl") <= 3600)
+        self.assertEqual(key, {"key": "mortal", "size": 3})
+
+    def test_ttl_is_in_seconds_and_an_absent_key_has_none(self):
+        self.ends(DONE, "set", "mortal", "v", "--ttl", "1h")
+        self.ends(DONE, "set", "immortal", "v")
+        self.assertTrue(0 < int(self.ends(DONE, "ttl", "mortal")) <= 3600)
+        self.assertEqual(self.ends(DONE, "ttl", "immortal"), b"-\n")
+        self.assertEqual(self.ends(NEGATIVE, "ttl", "absent"), b"")
+        self.assertEqual(self.ends(NEGATIVE, "ttl", "immortal", "absent"), b"immortal\t-\n")
+        self.assertEqual(self.ends(DONE, "ttl", "-", stdin=b"immortal\n"), b"-\n")
+
+    def test_keys_in_a_slot_that_moves_to_a_server_that_was_scanned_are_listed(self):
+        first, last = self.dev.primaries[0], self.dev.primaries[-1]
+        many, moved = self.tag_on(first), self.tag_on(last)
+        keys = ["%s%d" % (moved, i) for i in range(500)]
+        lines = "".join("%s%d\tv\n" % (many, i) for i in range(50_000))
+        lines += "".join("%s\tv\n" % key for key in keys)
+        self.ends(DONE, "mset", "-", stdin=lines.encode())
+        # While its output is not read, it waits in the middle of the first server.
+        with subprocess.Popen(program_words("--servers", self.uri, "--timeout", "30s", "keys"),
+                              stdout=subprocess.PIPE) as listing:
+            first_bytes = listing.stdout.read(1000)
+            slot = ask_redis(first, "CLUSTER", "KEYSLOT", moved)
+            source, target = (ask_redis(node, "CLUSTER", "MYID") for node in (last, first))
+            ask_redis(first, "CLUSTER", "SETSLOT", slot, "IMPORTING", source)
+            ask_redis(last, "CLUSTER", "SETSLOT", slot, "MIGRATING", target)
+            host, port = first.split(":")
+            self.assertEqual(ask_redis(last, "MIGRATE", host, port, "", 0, 30_000, "KEYS", *keys),
+                             "OK")
+            for node in reversed(self.dev.primaries):
+                ask_redis(node, "CLUSTER", "SETSLOT", slot, "NODE", target)
+            out = first_bytes + listing.stdout.read()
+        self.assertEqual(listing.returncode, DONE)
+        listed = set(out.decode().splitlines())
+        self.assertEqual(set(keys) - listed, set())
+        self.assertEqual(len(listed), 50_500)
 
     def test_what_redis_has_not_is_refused_in_a_sentence(self):
         self.ends(DONE, "set", "kept", "v")

@@ -12,13 +12,22 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "cli/listing/dump_line.h"
+#include "protocol/login.h"
+
 namespace sheaf::cli {
 
-// Calls `take` for each key. `patience` bounds the connect and each wait for more of the list. The
+struct DumpedServer {
+  const ClusterConfig& config;  // how it is reached
+  const NodeConfig& node;
+  const protocol::Login* login = nullptr;  // for a server that requires one; null: none
+};
+
+// Calls `take` for each item. `patience` bounds the connect and each wait for more of the list. The
 // error is one sentence that names the server. If `take` returns false, the list ends early,
 // without an error.
-std::expected<void, std::string> dump_keys(const NodeConfig& server,
+std::expected<void, std::string> dump_keys(const DumpedServer& server,
                                            std::chrono::milliseconds patience,
-                                           const std::function<bool(std::string key)>& take);
+                                           const std::function<bool(DumpedItem item)>& take);
 
 }  // namespace sheaf::cli

@@ -1,4 +1,4 @@
-#include "cli/migrate/dump_line.h"
+#include "cli/listing/dump_line.h"
 
 #include <utility>
 
@@ -45,13 +45,21 @@ std::optional<std::string> decode_key(std::string_view text) {
   return key;
 }
 
-std::optional<std::string> key_of_dump_line(std::string_view line) {
+std::optional<DumpedItem> item_of_dump_line(std::string_view line) {
   constexpr std::string_view begin = "key=";
   if (!line.starts_with(begin)) return std::nullopt;
   line.remove_prefix(begin.size());
-  auto key = decode_key(line.substr(0, line.find(' ')));
+  auto key = decode_key(take_until(line, ' '));
   if (!key || key->empty()) return std::nullopt;
-  return key;
+  DumpedItem item{std::move(*key), {}, {}};
+  while (!line.empty()) {
+    std::string_view word = take_until(line, ' ');
+    const std::string_view name = take_until(word, '=');
+    const auto number = parse_decimal(word);  // none for exp=-1
+    if (name == "exp" && number) item.expiry = static_cast<std::int64_t>(*number);
+    if (name == "size") item.size = number;
+  }
+  return item;
 }
 
 DumpLine read_dump_line(std::string_view line) {
@@ -59,8 +67,9 @@ DumpLine read_dump_line(std::string_view line) {
   if (line == "OK") return {begin};
   if (line == "END") return {end};
   if (line.starts_with("BUSY ")) return {busy};
-  auto found = key_of_dump_line(line);
-  return found ? DumpLine{key, std::move(*found)} : DumpLine{other};
+  if (line.starts_with("CLIENT_ERROR unauthenticated")) return {login};
+  auto found = item_of_dump_line(line);
+  return found ? DumpLine{item, std::move(*found)} : DumpLine{other};
 }
 
 }  // namespace sheaf::cli
