@@ -30,12 +30,14 @@ RecordTable::Entry* RecordTable::find(std::string_view key) {
 RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std::string_view value,
                                      Deadline expiry, Account account, bool persists) {
   // Everything that may fail comes before the first change.
-  reserve_heap();
+  reserve();
   if (account != nobody && account >= usage_.size()) usage_.resize(account + std::size_t{1});
   if (existing == nullptr) {
     Record record;
     record.value = value;
     existing = &*records_.emplace(std::string(key), std::move(record)).first;
+    existing->second.place_ = places_.size();
+    places_.push_back(existing);
     bytes_ += key.size() + value.size();
   } else {
     const std::size_t before = existing->second.value.size();
@@ -54,6 +56,9 @@ RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std:
 
 void RecordTable::erase(Entry& entry) {
   leave_heap(entry);
+  places_.back()->second.place_ = entry.second.place_;
+  places_[entry.second.place_] = places_.back();
+  places_.pop_back();
   discount(entry.second.account_, entry.first.size() + entry.second.value.size());
   bytes_ -= entry.first.size() + entry.second.value.size();
   const auto found = records_.find(entry.first);
@@ -82,8 +87,11 @@ void RecordTable::discount(Account account, std::uint64_t size) noexcept {
   usage_[account].bytes -= size;
 }
 
-void RecordTable::reserve_heap() {
-  if (heap_.size() == heap_.capacity()) heap_.reserve(std::max<std::size_t>(16, 2 * heap_.size()));
+void RecordTable::reserve() {
+  for (std::vector<Entry*>* const list : {&places_, &heap_}) {
+    if (list->size() == list->capacity())
+      list->reserve(std::max<std::size_t>(16, 2 * list->size()));
+  }
 }
 
 void RecordTable::set_expiry(Entry& entry, Deadline expiry) noexcept {
@@ -94,7 +102,7 @@ void RecordTable::set_expiry(Entry& entry, Deadline expiry) noexcept {
   record.turn_ = ++turns_;
   if (!waits) {
     record.heap_index_ = heap_.size();
-    heap_.push_back(&entry);  // reserve_heap() has made room
+    heap_.push_back(&entry);  // reserve() has made room
   }
   sift(&entry, record.heap_index_);
 }

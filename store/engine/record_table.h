@@ -49,6 +49,7 @@ struct Record {
   Deadline expiry_ = never;
   std::uint64_t turn_ = 0;      // orders keys with the same expiry: the first one set expires first
   std::size_t heap_index_ = 0;  // if it expires
+  std::size_t place_ = 0;
   Account account_ = nobody;
   bool persists_ = true;
 };
@@ -72,6 +73,9 @@ class RecordTable {
   static Deadline expiry(const Entry& entry) noexcept { return entry.second.expiry_; }
   static Account account(const Entry& entry) noexcept { return entry.second.account_; }
   static bool persists(const Entry& entry) noexcept { return entry.second.persists_; }
+  // Every entry has a place below size(). An entry that is erased gives its place to the last one;
+  // nothing else moves an entry. So a walk from the last place down misses none that stays.
+  const Entry& at(std::size_t place) const noexcept { return *places_[place]; }
   // The entry that expires first; null if none expires.
   Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
   std::optional<Deadline> next_expiry() const noexcept;
@@ -81,7 +85,7 @@ class RecordTable {
   Usage usage(Account account) const noexcept;             // without watches
 
  private:
-  void reserve_heap();
+  void reserve();
   void count(Account account, std::uint64_t size) noexcept;
   void discount(Account account, std::uint64_t size) noexcept;
   void set_expiry(Entry& entry, Deadline expiry) noexcept;
@@ -90,6 +94,7 @@ class RecordTable {
   void sift(Entry* entry, std::size_t at) noexcept;
 
   KeyMap<Record> records_;
+  std::vector<Entry*> places_;
   std::vector<Entry*> heap_;  // binary, earliest expiry at the front
   std::uint64_t bytes_ = 0;
   std::vector<Usage> usage_;  // by account; `nobody` stays 0
