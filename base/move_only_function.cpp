@@ -1,7 +1,7 @@
 #include <sheaf/move_only_function.h>
 
-namespace sheaf::function_detail {
+namespace sheaf::inline v0::function_detail {
 
 void called_empty() { throw std::bad_function_call(); }
 
-}  // namespace sheaf::function_detail
+}  // namespace sheaf::inline v0::function_detail
