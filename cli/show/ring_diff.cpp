@@ -95,7 +95,7 @@ std::string diff_picture(const RingDiff& diff) {
 
 namespace {
 
-constexpr const char* colours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
+constexpr const char* node_colours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
                                    "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#bab0ac"};
 constexpr double height = 420;  // for all keys
 constexpr double top = 70;
@@ -139,7 +139,7 @@ class Drawing {
       const RingDiff::Node& node = diff.nodes[i];
       before_[node.node].y = before;
       after_[node.node].y = after;
-      colour_[node.node] = colours[i % std::size(colours)];
+      colour_[node.node] = node_colours[i % std::size(node_colours)];
       if (node.before > 0) before += node.before * height + gap;
       if (node.after > 0) after += node.after * height + gap;
     }

@@ -10,7 +10,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr std::string_view marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::string_view node_marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 constexpr char further_mark = '#';  // for all owners without a letter
 constexpr char no_mark = '.';
 constexpr std::uint32_t slots_of_a_mark = 64;
@@ -18,7 +18,7 @@ constexpr std::uint32_t marks_of_a_line = 64;
 constexpr std::size_t longest_ranges = 18;
 
 char mark_of(std::size_t owner) noexcept {
-  return owner < marks.size() ? marks[owner] : further_mark;
+  return owner < node_marks.size() ? node_marks[owner] : further_mark;
 }
 
 std::string range_text(const SlotRange& range) {

@@ -6,8 +6,11 @@
 
 namespace sheaf::protocol::memcached {
 
-using protocol::Reply;
+namespace {
+
 using Code = ReplyLine::Code;
+
+}  // namespace
 
 // It may come while the list is being sent.
 Step MetaListReader::on_first(Pending& request, const ReplyLine& line, std::size_t size,

@@ -7,9 +7,9 @@
 namespace sheaf::protocol::memcached {
 
 using protocol::Reply;
-using Code = ReplyLine::Code;
-
 namespace {
+
+using Code = ReplyLine::Code;
 
 std::string_view name_of(Code code) noexcept {
   if (code == Code::client_error) return "CLIENT_ERROR ";

@@ -11,7 +11,11 @@
 namespace sheaf::protocol::memcached {
 
 using protocol::Reply;
+namespace {
+
 using Code = ReplyLine::Code;
+
+}  // namespace
 
 void MetaSession::greet() {
   if (auto text = bad_meta_login(take_login())) {

@@ -73,7 +73,7 @@ CacheTable::Answer CacheTable::set(const Operation& operation, Item* present,
       break;
     case Condition::if_absent_or_equal:
     case Condition::if_value:
-      SHEAF_CHECK(!"memcached compares versions");
+      SHEAF_CHECK(false);  // memcached compares versions
   }
   const Item item{std::string(operation.value), ++last_version_, end_of(operation, clock)};
   items_.insert_or_assign(std::string(operation.key), item);

@@ -137,7 +137,7 @@ class MemcachedPeer final : public SimPeer {
     } else if (command == "md") {
       remove(words[1], Flags({words.begin() + 2, words.end()}));
     } else {
-      SHEAF_CHECK(!"a command that this server does not have");
+      SHEAF_CHECK(false);  // a command that this server does not have
     }
   }
 
