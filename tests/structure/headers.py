@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles headers alone, and the program of the README. Public headers are compiled with every
-compiler that is installed, as the oldest and the newest C++ from 20 on that it knows; the build
-itself compiles them as C++23. Internal headers are compiled with the build's compiler, as C++23,
+compiler that is installed: each as the oldest C++ from 20 on that it knows, and all together as the
+newest, in which a header of libstdc++ includes no less. Internal headers are compiled with the build's compiler, as C++23,
 unless a source file includes them first and so proves that they compile. Those of tests are not.
 
 headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
@@ -63,9 +63,11 @@ def jobs(root, build, compilers, skipped):
     texts = {"<%s>" % name: "#include <%s>\n" % name for name in names}
     texts["README.md"] = readme_program(root)
     for compiler in compilers:
-        for standard in standards_of(compiler):
-            for name, text in texts.items():
-                yield compiler, standard, name, text, folders
+        oldest, *newest = standards_of(compiler)
+        for name, text in texts.items():
+            yield compiler, oldest, name, text, folders
+        for standard in newest:
+            yield compiler, standard, "all public headers", "".join(texts.values()), folders
     for path in paths:
         if path in public or is_first_of_its_source(root, path):
             continue
