@@ -1,8 +1,8 @@
 #pragma once
 
 // Mutex, lock and condition variable: the standard ones, with the attributes that let clang prove
-// that code holds the mutex of every guarded member it uses (-Wthread-safety). tests/structure
-// compiles the product with that check.
+// that code holds the mutex of every guarded member it uses (-Wthread-safety). What it cannot prove
+// is an error in the build with AddressSanitizer.
 //
 //   sync::Mutex mutex_;
 //   int count_ SHEAF_GUARDED_BY(mutex_) = 0;

@@ -1,4 +1,4 @@
-# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19 or, if that is
+# sheaf_find_clang(VARIABLE NAME): a program of clang, such as clang++, of version 19 or, if that is
 # missing, of the newest later version.
 function(sheaf_find_clang variable name)
   set(names ${name}-19)

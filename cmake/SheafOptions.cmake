@@ -78,6 +78,9 @@ endif()
 
 add_library(sheaf_flags INTERFACE)
 target_compile_options(sheaf_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                       $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
+                       # libstdc++ 12 sorts with a function that it calls deprecated itself.
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
                        $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
 if(SHEAF_WERROR)
   target_compile_options(sheaf_flags INTERFACE -Werror)
@@ -93,7 +96,8 @@ target_compile_options(sheaf_places INTERFACE -Wdate-time
 
 if(SHEAF_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer)
+                      -fno-omit-frame-pointer
+                      $<$<CXX_COMPILER_ID:Clang>:-Werror=thread-safety>)
   add_link_options(-fsanitize=address,undefined)
 elseif(SHEAF_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)

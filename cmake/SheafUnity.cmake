@@ -1,6 +1,6 @@
 # Compiles several sources of a folder as one (a batch), with the headers of the standard library
 # precompiled. Names in unnamed namespaces must therefore be unique in a folder. SHEAF_UNITY=OFF
-# compiles each source alone, as tests/consumer does.
+# compiles each source alone.
 option(SHEAF_UNITY "Compile sources in batches, with precompiled headers" ON)
 set(SHEAF_BATCH 12)  # the most sources in a batch: a change in one compiles the whole batch
 

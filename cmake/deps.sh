@@ -9,7 +9,7 @@ SHEAF_DURABLE_PACKAGES=(libsqlite3-dev)
 SHEAF_CLI_PACKAGES=(libcli11-dev)
 SHEAF_TLS_PACKAGES=(libssl-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19
-                     clang-tidy-19 libclang-rt-19-dev libasio-dev libmemcached-dev
+                     clang-tidy-19 libclang-rt-19-dev llvm-19 libasio-dev libmemcached-dev
                      memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev openssl
                      dpkg-dev file python3-prometheus-client doxygen python3-yaml)
 

@@ -105,8 +105,8 @@ TlsCluster.*                                                            all,asan
   "structure.*_can_fail                -              quick           1 10"
   "structure.clang_format              -              quick           1 20"
   "structure.headers_compile_alone     -              all             1 100"
-  "structure.thread_safety             -              all             1 200"
-  "consumer                            -              all             1 300"
+  "consumer                            -              all             1 120"
+  "consumer_with_each_source_alone     -              hour            1 300"
   "rebuild                             -              all             1 60"
   "packages                            -              all             1 60"
 )
@@ -195,6 +195,7 @@ function(sheaf_add_suites program)
       set_tests_properties(${name} PROPERTIES TIMEOUT 900 COST ${suite_seconds}
         LABELS ${suite_label} SKIP_RETURN_CODE 77
         ENVIRONMENT "GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/results/${name}.xml;\
+ASAN_SYMBOLIZER_PATH=${SHEAF_SYMBOLIZER};TSAN_SYMBOLIZER_PATH=${SHEAF_SYMBOLIZER};\
 GTEST_TOTAL_SHARDS=${suite_shards};GTEST_SHARD_INDEX=${shard};${suite_with}")
     endforeach()
   endforeach()

@@ -1,8 +1,8 @@
-# cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
+# cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -D UNITY=ON -P run.cmake
 # Builds a static library, with only the core packages, inside a user's project (add_subdirectory)
 # and runs that, then once more with the libraries of extras/. Then installs them, and lets a
-# project find, link and run them. Each source is compiled alone, which shows that it includes what
-# it needs. tests/package has the shared libraries.
+# project find, link and run them. With UNITY=OFF each source is compiled alone, which shows that it
+# includes what it needs. tests/package has the shared libraries.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
@@ -31,7 +31,7 @@ file(REMOVE_RECURSE "${prefix}" "${WORK}/found" "${WORK}/subdirectory/consumer_e
      "${WORK}/subdirectory/sheaf/libsheaf-migration.a"
      "${WORK}/subdirectory/sheaf/libsheaf-discovery.a")  # of an earlier run
 build_and_run("${WORK}/subdirectory" -USHEAF_* -UCONSUMER_EXTRAS "-DSHEAF_SOURCE=${SOURCE}"
-  -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF -DSHEAF_UNITY=OFF
+  -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF "-DSHEAF_UNITY=${UNITY}"
   -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # most of the time is the build
 file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")

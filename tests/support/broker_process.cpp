@@ -79,7 +79,7 @@ std::vector<std::string> sanitizer_environment(const std::filesystem::path& fold
   return {"ASAN_OPTIONS=" + (options == nullptr ? std::string() : options + std::string(":")) +
               "fast_unwind_on_malloc=0" + (per_listener_settings ? ":detect_leaks=0" : ""),
           "LSAN_OPTIONS=print_suppressions=0:suppressions=" + file.string(),
-          "LD_PRELOAD=" SHEAF_TEST_PRELOAD};
+          "ASAN_SYMBOLIZER_PATH=" SHEAF_TEST_SYMBOLIZER, "LD_PRELOAD=" SHEAF_TEST_PRELOAD};
 }
 #endif
 

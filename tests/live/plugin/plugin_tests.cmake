@@ -49,7 +49,9 @@ if(SHEAF_SANITIZE STREQUAL "address")
   endif()
   execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${runtime}"
                   OUTPUT_VARIABLE preload OUTPUT_STRIP_TRAILING_WHITESPACE)
-  target_compile_definitions(sheaf_test_broker PRIVATE "SHEAF_TEST_PRELOAD=\"${preload}\"")
+  target_compile_definitions(sheaf_test_broker PRIVATE
+                             "SHEAF_TEST_PRELOAD=\"${preload}\""
+                             "SHEAF_TEST_SYMBOLIZER=\"${SHEAF_SYMBOLIZER}\"")
 endif()
 
 sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker)
