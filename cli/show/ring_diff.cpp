@@ -96,7 +96,7 @@ std::string diff_picture(const RingDiff& diff) {
 namespace {
 
 constexpr const char* node_colours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
-                                   "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#bab0ac"};
+                                        "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#bab0ac"};
 constexpr double height = 420;  // for all keys
 constexpr double top = 70;
 constexpr double gap = 6;  // between nodes

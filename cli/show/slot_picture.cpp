@@ -10,7 +10,8 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr std::string_view node_marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::string_view node_marks =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 constexpr char further_mark = '#';  // for all owners without a letter
 constexpr char no_mark = '.';
 constexpr std::uint32_t slots_of_a_mark = 64;

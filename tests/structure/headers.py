@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compiles headers alone, and the program of the README. Public headers are compiled with every
 compiler that is installed: each as the oldest C++ from 20 on that it knows, and all together as the
-newest, in which a header of libstdc++ includes no less. Internal headers are compiled with the build's compiler, as C++23,
-unless a source file includes them first and so proves that they compile. Those of tests are not.
+newest, in which a header of libstdc++ includes no less. Internal headers are compiled with the
+build's compiler, as C++23, unless a source file includes them first and so proves that they
+compile. Those of tests are not.
 
 headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
 that docs/compatibility.md supports. With ccache an unchanged header costs nothing; ccache needs a
