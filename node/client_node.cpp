@@ -328,7 +328,7 @@ SocketLease ClientNode::acquire() {
 
 std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOwner& owner,
                                                           Now now) {
-  return maker_.make(owner, connect_timeout(health_, options_), now);
+  return maker_.make(protocol::SessionUse::watches, owner, connect_timeout(health_, options_), now);
 }
 
 void ClientNode::connect(Now now, Deadline stale) {

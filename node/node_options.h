@@ -16,7 +16,7 @@ namespace sheaf::node {
 // The role of a node in its cluster.
 enum class Role : std::uint8_t {
   primary,  // takes every request
-  replica,  // copies another node and is only read (SessionFactory::make_reader)
+  replica,  // copies another node and is only read (SessionUse::reads)
   none      // not a member
 };
 

@@ -19,7 +19,7 @@ void Prober::ask(Deadline deadline, Now now) {
   deadline_ = deadline;
   if (socket_ != nullptr) return send(now);
   state_ = State::dialing;
-  socket_ = maker_.make(*this, connect_timeout_, now);
+  socket_ = maker_.make(protocol::SessionUse::probes, *this, connect_timeout_, now);
 }
 
 void Prober::send(Now now) {

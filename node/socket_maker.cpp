@@ -4,26 +4,23 @@
 
 namespace sheaf::node {
 
+using protocol::SessionUse;
 using socket::ClientSocket;
 
-std::unique_ptr<ClientSocket> SocketMaker::make(socket::ClientSocketOwner& owner,
+std::unique_ptr<ClientSocket> SocketMaker::make(protocol::SessionUse use,
+                                                socket::ClientSocketOwner& owner,
                                                 std::chrono::nanoseconds timeout, Now now) {
-  return dial(parts_.sessions.make(options_.index, now), owner, timeout, now);
+  auto socket = std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
+                                               parts_.sessions.make(options_.index, use, now),
+                                               owner, now.mono + timeout);
+  socket->id = (std::uint64_t{options_.index} + 1) << number_bits | ++*options_.connections;
+  return socket;
 }
 
 std::unique_ptr<ClientSocket> SocketMaker::make_pooled(socket::ClientSocketOwner& owner,
                                                        std::chrono::nanoseconds timeout, Now now) {
-  if (options_.role != Role::replica) return make(owner, timeout, now);
-  return dial(parts_.sessions.make_reader(options_.index, now), owner, timeout, now);
-}
-
-std::unique_ptr<ClientSocket> SocketMaker::dial(std::unique_ptr<protocol::Session> session,
-                                                socket::ClientSocketOwner& owner,
-                                                std::chrono::nanoseconds timeout, Now now) {
-  auto socket = std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
-                                               std::move(session), owner, now.mono + timeout);
-  socket->id = (std::uint64_t{options_.index} + 1) << number_bits | ++*options_.connections;
-  return socket;
+  const bool reads = options_.role == Role::replica;
+  return make(reads ? SessionUse::reads : SessionUse::requests, owner, timeout, now);
 }
 
 }  // namespace sheaf::node

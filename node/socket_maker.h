@@ -18,7 +18,8 @@ class SocketMaker {
       : options_(options), parts_(parts) {}
 
   // Starts to dial. The session must be ready within `timeout`.
-  std::unique_ptr<socket::ClientSocket> make(socket::ClientSocketOwner& owner,
+  std::unique_ptr<socket::ClientSocket> make(protocol::SessionUse use,
+                                             socket::ClientSocketOwner& owner,
                                              std::chrono::nanoseconds timeout, Now now);
   // The same for the node's pool; on a replica the session is made for reading.
   std::unique_ptr<socket::ClientSocket> make_pooled(socket::ClientSocketOwner& owner,
@@ -29,10 +30,6 @@ class SocketMaker {
   }
 
  private:
-  std::unique_ptr<socket::ClientSocket> dial(std::unique_ptr<protocol::Session> session,
-                                             socket::ClientSocketOwner& owner,
-                                             std::chrono::nanoseconds timeout, Now now);
-
   static constexpr unsigned number_bits = 40;  // of a connection's number; the others: node + 1
 
   const NodeOptions& options_;

@@ -41,6 +41,8 @@ struct CloseReason {
   bool renegotiates = false;    // the next connection negotiates differently: not the node's fault
   bool not_understood = false;  // the peer was reached, but speaks another protocol, or no TLS
   bool other_kind = false;      // and what it sent shows that it is a server of another kind
+  bool taken_over = false;      // the server has given our name to another connection
+  bool cut = false;             // the peer ended the stream without a word
 };
 
 // What the server said of itself while it greeted us. Empty: nothing.
@@ -139,6 +141,9 @@ class Session {
   virtual const Counters& counters() const = 0;
   // Complete once the session is ready.
   virtual Peer peer() const { return {}; }
+  // The name by which the server knows this connection, if it lets only one connection have it and
+  // another process may claim it. Empty: there is none.
+  virtual std::string_view own_name() const { return {}; }
 };
 
 }  // namespace sheaf::protocol

@@ -6,6 +6,7 @@
 // Thread rule: belongs to one lane; members say what may be called from any thread.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -17,15 +18,22 @@
 
 namespace sheaf::protocol {
 
+// What a connection is for.
+enum class SessionUse : std::uint8_t {
+  requests,
+  // Requests to a node that copies another: the session makes the node serve reads from its copy,
+  // which it would otherwise redirect.
+  reads,
+  probes,
+  watches
+};
+
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
   // `node` is the node's index in the topology; any index at any time. State that sessions share
   // lives in the factory, which outlives them.
-  virtual std::unique_ptr<Session> make(unsigned node, Now now) = 0;
-  // The same for a node that copies another and is only read: the session makes the node serve
-  // reads from its copy, which it would otherwise redirect.
-  virtual std::unique_ptr<Session> make_reader(unsigned node, Now now) { return make(node, now); }
+  virtual std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) = 0;
   // The node has left the topology, and all its sessions are gone: from now on the index may mean
   // another server.
   virtual void forget(unsigned /*node*/) {}

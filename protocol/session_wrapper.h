@@ -42,6 +42,7 @@ class SessionWrapper : public Session {
   const CloseReason& close_reason() const override { return session_->close_reason(); }
   const Counters& counters() const override { return session_->counters(); }
   Peer peer() const override { return session_->peer(); }
+  std::string_view own_name() const override { return session_->own_name(); }
 
  protected:
   Real& session() noexcept { return *session_; }

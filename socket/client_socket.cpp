@@ -117,6 +117,7 @@ void ClientSocket::on_writable(Now) {
 
 void ClientSocket::on_closed(int error, Now now) {
   const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
+  cut_ = !own_reason_ && !session_->closed();
   // A server that cannot read the greeting may end the connection either way, and the session knows
   // what to say about it.
   const bool ended_greeting = state_ == State::handshaking && error == ECONNRESET && text.empty();
@@ -181,6 +182,9 @@ void ClientSocket::run_deferred(Now now) {
   timer_->cancel();
   const bool connected = stream_ != nullptr && !own_reason_;
   protocol::CloseReason why = close_reason();
+  // Whatever we did about it since: its requests have failed, and their owner may have aborted us.
+  why.taken_over = session_->close_reason().taken_over;
+  why.cut = cut_;
   if (stream_ != nullptr && (misled || shows_uselessness(why, was_ready_))) {
     stream_->found_useless();
   }

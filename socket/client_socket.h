@@ -138,6 +138,7 @@ class ClientSocket final : private StreamSink,
   SocketTimes times_;
   unsigned unwritten_ = 0;  // operations since the last flush
   Traffic traffic_;
+  bool cut_ = false;                                 // the peer ended the stream
   std::optional<protocol::CloseReason> own_reason_;  // set if we end it before the session could
   std::vector<Request*> by_slot_;
   IntrusiveList<Request> requests_;  // in flight, oldest first

@@ -24,6 +24,7 @@
 #include "cli/line/password.h"
 #include "cli/system/blocked_signals.h"
 #include "cluster/config/config_environment.h"
+#include "cluster/config/config_options.h"
 
 namespace sheaf::cli {
 
@@ -108,6 +109,22 @@ Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::millis
 }
 #endif
 
+// The environment is that of the program that this pod is for. With the same client ID, we would
+// end its connection.
+Result<ClusterConfig> servers_of_environment() {
+  constexpr std::string_view suffix = "-cli";
+  return ClusterConfig::from_environment().transform([&](ClusterConfig&& config) {
+    std::string& id = config.client_id_exact;
+    if (id.empty()) return std::move(config);
+    id += suffix;
+    if (!cluster::is_name(id)) {  // too long: a random part is its suffix then
+      id.resize(id.size() - suffix.size());
+      config.client_id = std::exchange(id, {});
+    }
+    return std::move(config);
+  });
+}
+
 Result<ChosenServers> choose_servers(const GlobalArguments& global,
                                      const Environment& environment) {
   const std::string& cluster = global.cluster.empty() ? environment.cluster : global.cluster;
@@ -126,7 +143,7 @@ Result<ChosenServers> choose_servers(const GlobalArguments& global,
   if (!environment.own_file.empty() && std::filesystem::exists(environment.own_file, ignored))
     return from(environment.own_file, of_file(environment.own_file, cluster));
   if (!environment.broker.empty() && global.cluster.empty())
-    return from(environment.broker, ClusterConfig::from_environment());
+    return from(environment.broker, servers_of_environment());
   const std::string own =
       environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file;
   if (!global.cluster.empty()) {

@@ -100,7 +100,9 @@ std::string_view to_string(LockStrength strength) noexcept {
 
 Locker::Locker(Client& client, LockerOptions options)
     : service_(sheaf::client::lock::service_of(client)), options_(std::move(options)) {
-  if (options_.holder.empty()) options_.holder = service_->context.config().client_id;
+  const ClusterConfig& config = service_->context.config();
+  if (!options_.holder.empty()) return;
+  options_.holder = config.client_id_exact.empty() ? config.client_id : config.client_id_exact;
 }
 
 LockStrength Locker::strength() const noexcept {

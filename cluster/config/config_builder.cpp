@@ -134,6 +134,10 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
   if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
     return refusal("implies locator=ring, but locator is slots");
   }
+  if (given_.contains("client_id") && given_.contains("client_id_exact")) {
+    return refusal("cannot be combined with " +
+                   std::string(name == "client_id" ? "client_id_exact" : "client_id"));
+  }
   auto set = cluster::set_option(config_, *option, value, written);
   if (!set) return refusal(std::move(set.error()));
   return {};

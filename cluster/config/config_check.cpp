@@ -226,6 +226,9 @@ Found check_options(const ClusterConfig& config) {
     return problem("option pool_max is " + std::to_string(config.pool_max) +
                    ", below pool_min, which is " + std::to_string(config.pool_min));
   }
+  if (!config.client_id_exact.empty() && config.client_id != ClusterConfig().client_id) {
+    return problem("option client_id_exact cannot be combined with client_id");
+  }
   const EndpointTraits& traits = protocol::traits_of(config.kind);
   if (auto wrong = check_groups(config, traits)) return wrong;
   if (auto wrong = check_tls(config, traits)) return wrong;

@@ -27,9 +27,10 @@ enum class Setting : std::uint8_t {
   clean_start,
   keep_alive,
   session_expiry,
-  in_flight
+  in_flight,
+  connector
 };
-constexpr std::size_t setting_count = 15;
+constexpr std::size_t setting_count = 16;
 
 struct SettingRow {
   std::string_view variable;  // AIO_...
@@ -48,11 +49,12 @@ constexpr std::array<SettingRow, setting_count> rows{{
     {"AIO_SAT_FILE", "SatAuthFile", "token_file"},
     {"AIO_MQTT_USERNAME", "Username", ""},
     {"AIO_MQTT_PASSWORD_FILE", "PasswordFile", "password_file"},
-    {"AIO_MQTT_CLIENT_ID", "ClientId", "client_id"},
+    {"AIO_MQTT_CLIENT_ID", "ClientId", "client_id_exact"},  // as in the SDKs
     {"AIO_MQTT_CLEAN_START", "CleanStart", ""},
     {"AIO_MQTT_KEEP_ALIVE", "KeepAlive", ""},
     {"AIO_MQTT_SESSION_EXPIRY", "SessionExpiry", ""},
     {"", "", "max_in_flight"},
+    {"", "", "client_id"},  // replicas of a connector may share the variable
 }};
 
 constexpr std::string_view token_mount = "BROKER_SAT_MOUNT_PATH";
@@ -193,7 +195,7 @@ FoundSettings of_mounts(const Variables& variables, std::string_view text) {
     settings[setting] = {std::string(name), std::string(value_of(variables, name))};
   };
   take(Setting::token, token_mount);
-  take(Setting::client_id, connector_id);
+  take(Setting::connector, connector_id);
   if (settings[Setting::use_tls].value == "true") take(Setting::ca, authority_mount);
   return settings;
 }

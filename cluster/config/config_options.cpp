@@ -194,6 +194,10 @@ constexpr std::array all_options{
            "Prints keys in logs instead of their hash."},
     Option{"client_id", Type::name, Group::common, 0, 0, "", "sheaf", text<&Config::client_id>(),
            "Prefix of the MQTT client ID; a random part follows."},
+    Option{"client_id_exact", Type::name, Group::mqtt, 0, 0, "", "",
+           text<&Config::client_id_exact>(),
+           "The whole MQTT client ID, in place of `client_id`. Further connections to a broker add "
+           "a suffix."},
     Option{"name", Type::name, Group::engines, 0, 0, "", "", text<&Config::embedded_name>(),
            "Clients of one process with the same name share their engines."},
     Option{"spelling", Type::choice, Group::engines, 0, 0, "sdk|page", "sdk", engine,

@@ -214,6 +214,7 @@ struct ClusterConfig {
   bool log_keys = false;
   /// `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
   std::string client_id = "sheaf";
+  std::string client_id_exact;  ///< `client_id_exact`: the whole client ID; empty = `client_id`.
 
   /// Options of the engines of `embedded://`, by their names in mosquitto.conf (`plugin_opt_NAME`).
   std::vector<std::pair<std::string, std::string>> engine_options;

@@ -41,7 +41,7 @@ SHEAF_API std::string_view to_string(LockStrength strength) noexcept;
 /// Options of a Locker.
 struct LockerOptions {
   /// Begins the value that the lock's key holds, for people; random bytes follow, so that two
-  /// holders never look alike. At most 256 bytes; empty = the cluster's `client_id`.
+  /// holders never look alike. At most 256 bytes; empty = the cluster's client ID.
   std::string holder{};
   /// For how long a holder that dies keeps the lock: Locker::min_lease .. Locker::max_lease. It is
   /// renewed each third of it while held; a holder believes in it 1 % + 50 ms less. memcached

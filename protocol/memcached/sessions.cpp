@@ -36,7 +36,7 @@ std::unique_ptr<MemcachedSession> session_in(Way way, SessionOptions options) {
 
 MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {}
 
-std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
+std::unique_ptr<Session> MemcachedSessions::make(unsigned node, SessionUse, Now) {
   SessionOptions options = session_options(config_, login());
   if (config_.protocol != MemcachedProtocol::automatic) {
     const bool binary = config_.protocol == MemcachedProtocol::binary;

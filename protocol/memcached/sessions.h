@@ -20,7 +20,7 @@ namespace sheaf::protocol::memcached {
 class MemcachedSessions final : public SessionFactory {
  public:
   explicit MemcachedSessions(const ClusterConfig& config);
-  std::unique_ptr<Session> make(unsigned node, Now now) override;
+  std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override;
   void forget(unsigned node) override;
   std::unique_ptr<SessionFactory> another() const override;
   void set_login(SharedLogin login) override;

@@ -20,19 +20,11 @@ RespSessions::RespSessions(const ClusterConfig& config) {
   options_.max_in_flight = config.max_in_flight;
 }
 
-std::unique_ptr<Session> RespSessions::make(unsigned, Now) {
-  return std::make_unique<RespSession>(options(false));
-}
-
-std::unique_ptr<Session> RespSessions::make_reader(unsigned, Now) {
-  return std::make_unique<RespSession>(options(true));
-}
-
-SessionOptions RespSessions::options(bool readonly) const {
+std::unique_ptr<Session> RespSessions::make(unsigned, SessionUse use, Now) {
   SessionOptions options = options_;
-  options.handshake.readonly = readonly;
+  options.handshake.readonly = use == SessionUse::reads;
   options.handshake.known = known();
-  return options;
+  return std::make_unique<RespSession>(std::move(options));
 }
 
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }

@@ -18,13 +18,10 @@ namespace sheaf::protocol::resp {
 class RespSessions final : public SessionFactory {
  public:
   explicit RespSessions(const ClusterConfig& config);
-  std::unique_ptr<Session> make(unsigned node, Now now) override;
-  std::unique_ptr<Session> make_reader(unsigned node, Now now) override;
+  std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
-  SessionOptions options(bool readonly) const;
-
   SessionOptions options_;
 };
 

@@ -39,11 +39,15 @@ Handshake::Handshake(const StoreSessionOptions& options, Authentication& authent
       life_(life),
       agreement_{options.client_id, {}, longest_packet} {}
 
+Handshake::~Handshake() {
+  if (options_.exact_ids != nullptr) options_.exact_ids->give_back(life_);
+}
+
 // ---- CONNECT
 
 bool Handshake::acceptable(const Login* login) const {
-  const bool good =
-      options_.client_id.size() <= longest_client_id && mqtt5::is_mqtt_string(options_.client_id);
+  const std::string& id = agreement_.client_id;
+  const bool good = id.size() <= longest_client_id && mqtt5::is_mqtt_string(id);
   if (!good || login == nullptr) return good;
   const std::size_t longest = std::max({login->user.size(), login->password.view().size(),
                                         login->method.size(), login->token.view().size()});
@@ -52,6 +56,9 @@ bool Handshake::acceptable(const Login* login) const {
 }
 
 void Handshake::begin() {
+  if (options_.exact_ids != nullptr) {
+    agreement_.client_id = options_.exact_ids->take(options_.use, life_);
+  }
   const Login* const login = authentication_.begin();
   if (!acceptable(login)) {
     return life_.end({Reason::bad_configuration,
@@ -71,11 +78,11 @@ void Handshake::begin() {
   connect.clean_start = true;  // and no session expiry: the session ends with the connection
   connect.keep_alive = whole_seconds(options_.keep_alive);
   connect.properties.raw = raw;
-  connect.client_id = options_.client_id;
+  connect.client_id = agreement_.client_id;
   if (login != nullptr && !login->user.empty()) connect.user = login->user;
   if (login != nullptr && !login->password.empty()) connect.password = login->password.view();
   const auto size_of = [](const auto& text) { return text ? text->size() : 0; };
-  life_.output().reserve(longest_connect + raw.size() + options_.client_id.size() +
+  life_.output().reserve(longest_connect + raw.size() + agreement_.client_id.size() +
                          size_of(connect.user) + size_of(connect.password));
   ByteWriter out(life_.output().buffer());
   connect.encode(out);

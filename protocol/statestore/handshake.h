@@ -40,6 +40,9 @@ class Handshake {
   // All outlive this object.
   Handshake(const StoreSessionOptions& options, Authentication& authentication,
             ConnectionLife& life);
+  ~Handshake();
+  Handshake(const Handshake&) = delete;
+  Handshake& operator=(const Handshake&) = delete;
 
   void begin();
   Step on_connack(const mqtt5::Frame& frame, std::string_view packet);

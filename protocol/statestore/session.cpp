@@ -60,7 +60,7 @@ StoreSession::StoreSession(StoreSessionOptions options, HybridClock& clock)
       replies_(options_.value_limit, clock, life().counters()),
       notifications_(options_.value_limit, clock, life().counters()),
       acknowledgements_(options_.held_acks, life().output()) {
-  SHEAF_CHECK(!options_.client_id.empty());
+  SHEAF_CHECK(options_.exact_ids != nullptr || !options_.client_id.empty());
 }
 
 // ---- output
@@ -172,6 +172,7 @@ Step StoreSession::on_disconnect(const Frame& frame, std::string_view packet) {
                      sentence("the server ended the connection", disconnect->code,
                               disconnect->properties, authentication_.login().get()),
                      is_permanent(disconnect->code)};
+  reason.taken_over = disconnect->code == ReasonCode::session_taken_over;
   if (authentication_.is_refused_by(disconnect->code)) {
     reason.reason = Reason::authentication;
     reason.permanent = true;

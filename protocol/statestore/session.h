@@ -70,6 +70,9 @@ class StoreSession final : public SessionBase<RequestTable> {
   bool renew_login(Now now) override {
     return authentication_.renew(handshake_.agreement().packet_limit, now);
   }
+  std::string_view own_name() const override {
+    return options_.exact_ids == nullptr ? std::string_view() : handshake_.agreement().client_id;
+  }
 
  private:
   void greet() override { handshake_.begin(); }

@@ -11,11 +11,15 @@
 
 #include "base/random.h"
 #include "protocol/login.h"
+#include "protocol/statestore/client_ids.h"
 
 namespace sheaf::protocol::statestore {
 
 struct StoreSessionOptions {
   std::string client_id;  // complete and unique; a topic level: no `/`, `+`, `#`
+  // Where the session takes its client ID from instead; null: it has `client_id`. Outlives it.
+  ClientIds* exact_ids = nullptr;
+  SessionUse use = SessionUse::requests;
   SharedLoginSlot login;
   std::chrono::milliseconds keep_alive{10'000};      // longest silence before a PINGREQ
   std::chrono::milliseconds answer_limit{5'000};     // for its answer

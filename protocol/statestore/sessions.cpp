@@ -10,11 +10,24 @@
 namespace sheaf::protocol::statestore {
 
 StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
-    : config_(config), random_(seed), client_id_(config.client_id + "-" + random_.hex(16)) {}
+    : config_(config),
+      random_(seed),
+      own_name_((config.client_id_exact.empty() ? config.client_id : config.client_id_exact) + "-" +
+                random_.hex(16)) {}
 
-std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
+std::unique_ptr<Session> StoreSessions::make(unsigned index, SessionUse use, Now) {
+  if (index >= nodes_.size()) nodes_.resize(index + 1);
+  auto& node = nodes_[index];
+  if (node == nullptr) {
+    node = std::make_unique<Node>(HybridClock(own_name_), ClientIds(config_.client_id_exact));
+  }
   StoreSessionOptions options;
-  options.client_id = client_id_ + "-" + std::to_string(made_++);
+  if (config_.client_id_exact.empty()) {
+    options.client_id = own_name_ + "-" + std::to_string(made_++);
+  } else {
+    options.exact_ids = &node->ids;
+    options.use = use;
+  }
   options.login = login();
   options.over_tls = config_.tls;
   options.keep_alive = config_.keep_alive;
@@ -22,14 +35,11 @@ std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
       std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter
   options.value_limit = config_.value_limit;
   options.seed = random_.fork();
-  if (node >= clocks_.size()) clocks_.resize(node + 1);
-  auto& clock = clocks_[node];
-  if (clock == nullptr) clock = std::make_unique<HybridClock>(client_id_);
-  return std::make_unique<StoreSession>(std::move(options), *clock);
+  return std::make_unique<StoreSession>(std::move(options), node->clock);
 }
 
 void StoreSessions::forget(unsigned node) {
-  if (node < clocks_.size()) clocks_[node].reset();
+  if (node < nodes_.size()) nodes_[node].reset();
 }
 
 }  // namespace sheaf::protocol::statestore

@@ -116,5 +116,27 @@ TEST_F(CliServers, WhoNamesAClusterMeansAFileAndNotTheEnvironmentsServers) {
   EXPECT_EQ(host_of(choose_servers(global, environment)), "host-b");
 }
 
+// In a pod the program has the environment of another one, whose connection it must not end.
+TEST_F(CliServers, AClientIdOfTheEnvironmentHasASuffixHere) {
+  Environment environment;
+  environment.broker = "AIO_BROKER_HOSTNAME";
+  const auto ids_with = [&](const std::string& id) {
+    setenv("AIO_BROKER_HOSTNAME", "aio-broker", 1);
+    setenv("AIO_MQTT_CLIENT_ID", id.c_str(), 1);
+    const auto chosen = choose_servers({}, environment);
+    unsetenv("AIO_BROKER_HOSTNAME");
+    unsetenv("AIO_MQTT_CLIENT_ID");
+    return chosen ? chosen->config.client_id_exact + " " + chosen->config.client_id
+                  : chosen.error().text;
+  };
+  EXPECT_EQ(ids_with("press7"), "press7-cli sheaf");
+  EXPECT_EQ(ids_with(std::string(60, 'x')), std::string(60, 'x') + "-cli sheaf");
+  EXPECT_EQ(ids_with(std::string(61, 'x')), " " + std::string(61, 'x')) << "too long";
+  EXPECT_EQ(ids_with(""), " sheaf");
+  GlobalArguments global;
+  global.servers = "mqtt://b?client_id_exact=press7";
+  EXPECT_EQ(choose_servers(global, {})->config.client_id_exact, "press7") << "as it was asked for";
+}
+
 }  // namespace
 }  // namespace sheaf::cli

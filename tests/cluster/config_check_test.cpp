@@ -63,12 +63,23 @@ TEST(ConfigCheck, ChecksEachOption) {
       "option client_id is \"a b\", not 1 to 64 characters of A-Z, a-z, 0-9, \"_\", \".\" and "
       "\"-\"");
   EXPECT_NE(verdict([](auto& c) { c.client_id = ""; }), "");
+  EXPECT_EQ(verdict([](auto& c) { c.client_id_exact = "press-7"; }), "");
+  EXPECT_EQ(verdict([](auto& c) {
+              c.client_id = "a";
+              c.client_id_exact = "b";
+            }),
+            "option client_id_exact cannot be combined with client_id");
   EXPECT_EQ(verdict([](auto& c) { c.pool_min = 2; }),
             "option pool_max is 1, below pool_min, which is 2");
 }
 
 TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
   EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }), "option name is for embedded:// only");
+  EXPECT_EQ(verdict([](auto& c) {
+              c.kind = EndpointKind::memcached;
+              c.client_id_exact = "press-7";
+            }),
+            "option client_id_exact is for mqtt:// only");
   EXPECT_EQ(verdict([](auto& c) { c.engine_options = {{"max_keys", "1"}}; }),
             "options of engines are for embedded:// only");
   EXPECT_EQ(verdict([](auto& c) { c.batch_connections = 3; }),

@@ -89,7 +89,7 @@ std::vector<SettingCase> setting_cases() {
       {"AIO_MQTT_USERNAME", "Username", "ann", "\xff", " is not UTF-8 text", {{"user", "ann"}}},
       {"AIO_MQTT_PASSWORD_FILE", "PasswordFile", "p", too_long, no_path, {{"password_file", "p"}}},
       {"AIO_MQTT_CLIENT_ID", "ClientId", "press-7", "a/b", R"( is "a/b", not 1 to 64 characters)",
-       {{"client_id", "press-7"}}},
+       {{"client_id_exact", "press-7"}}},
       {"AIO_MQTT_CLEAN_START", "CleanStart", "false", "maybe", no_flag},
       {"AIO_MQTT_KEEP_ALIVE", "KeepAlive", "60", "65536",
        R"( is "65536", not an integer from 1 to 65535)", {{"keep_alive", "60000"}}},

@@ -68,6 +68,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("spin", "false").spin, false);
   EXPECT_EQ(with("log_keys", "true").log_keys, true);
   EXPECT_EQ(with("client_id", "Line-4_a.b").client_id, "Line-4_a.b");
+  EXPECT_EQ(with("client_id_exact", "press-7").client_id_exact, "press-7");
   EXPECT_EQ(with("name", "x").embedded_name, "x");
   EXPECT_EQ(with("tls_ca", "/etc/ca.pem").tls_ca, "/etc/ca.pem");
   EXPECT_EQ(with("tls_cert", "own.pem").tls_cert, "own.pem");
@@ -136,6 +137,10 @@ TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal_of_option("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
   EXPECT_EQ(refusal_of_option("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
   refusal_of_option("client_id", "");
+  EXPECT_EQ(refusal_of_option("client_id_exact", "a#b"),
+            "is \"a#b\", not " + std::string(name_rule));
+  refusal_of_option("client_id_exact", "");
+  refusal_of_option("client_id_exact", std::string(65, 'x'));
   EXPECT_EQ(refusal_of_option("tls_ca", ""), "is \"\", not the path of a file");
   refusal_of_option("tls_ca", std::string("a\0b", 3));
   refusal_of_option("tls_ca", std::string(4'096, 'x'));

@@ -58,6 +58,14 @@ TEST(ConfigUri, TakesIpv6InBracketsOnly) {
 }
 
 // RFC 4007: the address is one on each link, and only the zone says on which.
+TEST(ConfigUri, TakesAClientIdOnce) {
+  EXPECT_EQ(good_uri("mqtt://b?client_id_exact=press-7").client_id_exact, "press-7");
+  EXPECT_EQ(refusal_of_uri("mqtt://b?client_id=sheaf&client_id_exact=press-7"),
+            "option client_id_exact cannot be combined with client_id");
+  EXPECT_EQ(refusal_of_uri("mqtt://b?client_id_exact=press-7&client_id=sheaf"),
+            "option client_id cannot be combined with client_id_exact");
+}
+
 TEST(ConfigUri, ALinkLocalAddressHasAZone) {
   const auto config = good_uri("mqtt://[fe80::2%eth0],[fe80::2%25eth1]:1884");
   EXPECT_EQ(identities(config),

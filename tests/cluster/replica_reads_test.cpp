@@ -59,9 +59,9 @@ class ReplicaReads : public RedirectsTest {
 };
 
 TEST_F(ReplicaReads, OnlyAReplicaIsAskedToServeItsCopy) {
-  EXPECT_TRUE(session("r:1")->reader);
-  EXPECT_FALSE(session("a:1")->reader);
-  EXPECT_FALSE(session("b:1")->reader);
+  EXPECT_EQ(session("r:1")->use, protocol::SessionUse::reads);
+  EXPECT_EQ(session("a:1")->use, protocol::SessionUse::requests);
+  EXPECT_EQ(session("b:1")->use, protocol::SessionUse::requests);
 }
 
 TEST_F(ReplicaReads, AReadGoesToWhoIsExpectedToAnswerFirst) {
@@ -285,7 +285,7 @@ TEST_F(ReplicaReads, AReplicaThatGetsASlotMakesItsConnectionsAnew) {
   EXPECT_TRUE(in_progress.answered);
   connect();
   ASSERT_NE(session("r:1"), before);
-  EXPECT_FALSE(session("r:1")->reader);
+  EXPECT_EQ(session("r:1")->use, protocol::SessionUse::requests);
   EXPECT_EQ(session("r:1")->keys.back(), "8");
   answer("r:1");
   EXPECT_EQ(ops.back().node, "r:1");
@@ -293,8 +293,8 @@ TEST_F(ReplicaReads, AReplicaThatGetsASlotMakesItsConnectionsAnew) {
 
 TEST_F(ReplicaReads, APrimaryThatBecomesAReplicaMakesItsConnectionsAnew) {
   apply({r, b, a}, {{100, 0}, {16'384, 1}}, std::array{nobody, nobody, 0u});
-  EXPECT_TRUE(session("a:1")->reader);
-  EXPECT_FALSE(session("r:1")->reader);
+  EXPECT_EQ(session("a:1")->use, protocol::SessionUse::reads);
+  EXPECT_EQ(session("r:1")->use, protocol::SessionUse::requests);
   RedirectedOp& op = start("7");
   answer("r:1");
   EXPECT_EQ(op.node, "r:1");
@@ -304,11 +304,11 @@ TEST_F(ReplicaReads, AConnectionThatIsBeingMadeIsGivenUpWhenTheRoleChanges) {
   lose("r:1");
   for (int i = 0; i < 50 && network.dialing() == 0; ++i) loop.pass(10ms);
   ASSERT_EQ(network.dialing(), 1u);
-  ASSERT_TRUE(session("r:1")->reader);
+  ASSERT_EQ(session("r:1")->use, protocol::SessionUse::reads);
   cluster->apply(topology_of({r, b, a}, {{100, 0}, {16'384, 1}}, std::array{nobody, nobody, 0u}),
                  loop.now());
   connect();
-  EXPECT_FALSE(session("r:1")->reader);
+  EXPECT_EQ(session("r:1")->use, protocol::SessionUse::requests);
 }
 
 TEST_F(ReplicaReads, AReadThatWaitsForAReplicaThatLeavesGoesToTheOwner) {

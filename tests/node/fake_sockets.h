@@ -65,20 +65,21 @@ class FakeLoop final : public socket::Loop {
 
 // The client's end of a connection: its session, which is in `all` while it lives.
 struct FakeSession final : protocol::Session {
-  FakeSession(std::vector<FakeSession*>& all, unsigned its_node, bool is_reader = false)
-      : node(its_node), reader(is_reader), all_(all) {
+  FakeSession(std::vector<FakeSession*>& all, unsigned its_node, protocol::SessionUse its_use)
+      : node(its_node), use(its_use), all_(all) {
     all_.push_back(this);
   }
   ~FakeSession() override { std::erase(all_, this); }
 
   const unsigned node;
-  const bool reader;  // from make_reader()
+  const protocol::SessionUse use;
   // The test decides these.
   std::size_t capacity = 10;
   bool dirty = false;
   bool refuses = false;  // refuses every submit
   bool renews = true;    // continues with another login
   std::string id;        // the server's, in its cluster
+  std::string name;      // own_name()
   unsigned renewals = 0;
   void become_ready() {
     ready_ = true;
@@ -95,6 +96,10 @@ struct FakeSession final : protocol::Session {
     push(protocol::Event::Kind::reply, tickets_.front()).reply = reply;
     tickets_.pop_front();
     waiting_.pop_front();
+  }
+  void end_taken_over() {
+    end(Reason::connection_lost, "the server ended the connection: session taken over");
+    reason_.taken_over = true;
   }
   void end(Reason reason, std::string text, bool permanent = false) {
     waiting_.clear();
@@ -116,6 +121,7 @@ struct FakeSession final : protocol::Session {
   socket::StreamSink* stream = nullptr;
   test::AnswerTime time;
 
+  std::string_view own_name() const override { return name; }
   std::span<std::byte> input_space() override { return {}; }
   void on_input(std::size_t, Now) override {}
   void on_output(std::size_t, Now) override {}
@@ -249,11 +255,8 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   std::optional<std::chrono::milliseconds> certificate_end() override {
     return own_certificate_end;
   }
-  std::unique_ptr<protocol::Session> make(unsigned node, Now) override {
-    return std::make_unique<FakeSession>(sessions_, node);
-  }
-  std::unique_ptr<protocol::Session> make_reader(unsigned node, Now) override {
-    return std::make_unique<FakeSession>(sessions_, node, true);
+  std::unique_ptr<protocol::Session> make(unsigned node, protocol::SessionUse use, Now) override {
+    return std::make_unique<FakeSession>(sessions_, node, use);
   }
 
  private:

@@ -134,7 +134,7 @@ class ToySessions final : public protocol::SessionFactory {
     options_.greeting = "hello";
     options_.no_op = "ping";
   }
-  std::unique_ptr<protocol::Session> make(unsigned, Now) override {
+  std::unique_ptr<protocol::Session> make(unsigned, protocol::SessionUse, Now) override {
     return std::make_unique<ToySession>(options_);
   }
 

@@ -31,7 +31,7 @@ class Negotiating : public testing::Test {
 
   // Opens a new connection. Returns what it writes first.
   std::string begin(unsigned node = 0) {
-    session = sessions->make(node, now);
+    session = sessions->make(node, SessionUse::requests, now);
     session->start(now);
     return written();
   }
@@ -162,8 +162,8 @@ TEST_F(Negotiating, SessionsForAnotherLaneNegotiateForThemselves) {
   last_event();
   const auto lane = sessions->another();
   ASSERT_NE(lane, nullptr);
-  sessions->make(0, now);
-  const auto other = lane->make(0, now);
+  sessions->make(0, SessionUse::requests, now);
+  const auto other = lane->make(0, SessionUse::requests, now);
   other->start(now);
   EXPECT_EQ(as_text(other->poll_output()[0]), "version\r\n");
   EXPECT_TRUE(sessions->takes_batches("key"));
@@ -177,7 +177,7 @@ TEST_F(Negotiating, AConnectionThatLivesCannotChangeItsLogin) {
     config = cluster("user");
     config.protocol = protocol;
     sessions = sessions_of(config);
-    session = sessions->make(0, now);
+    session = sessions->make(0, SessionUse::requests, now);
     sessions->set_login(make_login("user", "other"));
     EXPECT_TRUE(session->renew_login(now)) << "it has not begun";
     session->start(now);

@@ -36,7 +36,7 @@ TEST(RespSessions, TakeWhatTheConfigurationSays) {
   const Now now{1h, 0ms};
   RespSessions sessions(configured());
   sessions.set_login(login_of(configured()));
-  const std::unique_ptr<Session> session = sessions.make(0, now);
+  const std::unique_ptr<Session> session = sessions.make(0, SessionUse::requests, now);
   session->start(now);
   EXPECT_EQ(session->poll_deadline(), now.mono + 4s);
   EXPECT_EQ(commands_of(take_output(*session, now, 1'000)), "AUTH ann secret");

@@ -186,6 +186,8 @@ TEST(StoreSessionEnd, DisconnectOfTheServerGivesItsReason) {
     EXPECT_EQ(wire.session.close_reason().reason, expected.reason);
     EXPECT_EQ(wire.session.close_reason().permanent, expected.permanent);
     EXPECT_EQ(wire.session.close_reason().text, expected.text);
+    EXPECT_EQ(wire.session.close_reason().taken_over,
+              expected.code == ReasonCode::session_taken_over);
   }
 }
 

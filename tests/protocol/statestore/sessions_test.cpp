@@ -14,13 +14,13 @@ TEST(StoreSessions, AnyNodeMayComeAtAnyTimeAndGo) {
   StoreSessions sessions(config, Random(1).fork());
   const Now now{std::chrono::seconds(1'000), std::chrono::milliseconds(1'700'000'000'000)};
   sessions.forget(5);
-  auto late = sessions.make(5, now);
-  auto again = sessions.make(5, now);
+  auto late = sessions.make(5, SessionUse::requests, now);
+  auto again = sessions.make(5, SessionUse::requests, now);
   ASSERT_NE(late, nullptr);
   late.reset();
   again.reset();
   sessions.forget(5);
-  EXPECT_NE(sessions.make(5, now), nullptr);
+  EXPECT_NE(sessions.make(5, SessionUse::requests, now), nullptr);
 }
 
 }  // namespace

@@ -16,11 +16,8 @@ class BuggySessions final : public SessionFactory {
   BuggySessions(std::unique_ptr<SessionFactory> real, sim::Bug bug)
       : real_(std::move(real)), bug_(bug) {}
 
-  std::unique_ptr<Session> make(unsigned node, Now now) override {
-    return std::make_unique<sim::BuggySession>(real_->make(node, now), bug_);
-  }
-  std::unique_ptr<Session> make_reader(unsigned node, Now now) override {
-    return std::make_unique<sim::BuggySession>(real_->make_reader(node, now), bug_);
+  std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override {
+    return std::make_unique<sim::BuggySession>(real_->make(node, use, now), bug_);
   }
   void forget(unsigned node) override { real_->forget(node); }
   std::unique_ptr<SessionFactory> another() const override {

@@ -58,11 +58,9 @@ class Sessions final : public protocol::SessionFactory {
       : real_(protocol::traits_of(config.kind).make_sessions(config, seed)), bug_(bug) {
     real_->set_login(protocol::login_of(config));
   }
-  std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
-    return planted(real_->make(node, now));
-  }
-  std::unique_ptr<protocol::Session> make_reader(unsigned node, Now now) override {
-    return planted(real_->make_reader(node, now));
+  std::unique_ptr<protocol::Session> make(unsigned node, protocol::SessionUse use,
+                                          Now now) override {
+    return planted(real_->make(node, use, now));
   }
   void forget(unsigned node) override { real_->forget(node); }
   void set_login(protocol::SharedLogin login) override { real_->set_login(std::move(login)); }
