@@ -58,7 +58,8 @@ constexpr Advice advice[] = {
     {Reason::protocol_error, "The peer does not speak the protocol as expected.",
      "Check that the scheme of the URI fits the server, and check the server's version."},
     {Reason::authentication, "One side does not accept the identity of the other.",
-     "Check user, password or token, and over TLS the certificates and `tls_name`."},
+     "Check user, password or token, over TLS the certificates and `tls_name`, and that no other "
+     "process has the same client ID."},
     {Reason::too_large, "A size is above a limit.",
      "Check `value_limit`, the server's own limit, and `item_size` for memcached."},
     {Reason::queue_full, "This client has reached its limit of operations under way.",

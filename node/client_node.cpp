@@ -310,9 +310,17 @@ void ClientNode::on_socket_outdated(ClientSocket& socket, Now now) {
 void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now now) {
   const bool was_ready = socket.was_ready();
   const auto gone = pool_.on_closed(socket, why, now);
-  if (!shut_down_ && is_failure(why)) {
-    failure_.note(why);
-    if (!was_ready) health_.on_connect_failed(socket.times().created, why.permanent, now);
+  if (!shut_down_) {
+    const Deadline created = socket.times().created;
+    const std::string_view name = socket.session().own_name();
+    const auto pause = takeovers_.on_ended(why, name, was_ready, created, now);
+    if (pause && health_.usable()) {
+      failure_.note(name_is_taken(name, socket.session().close_reason()));
+      health_.on_taken_over(*pause, now);
+    } else if (!pause && is_failure(why)) {
+      failure_.note(why);
+      if (!was_ready) health_.on_connect_failed(created, why.permanent, now);
+    }
   }
   act(now);
   maintain(now);

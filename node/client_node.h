@@ -30,6 +30,7 @@
 #include "node/prober.h"
 #include "node/request_queue.h"
 #include "node/socket_lease.h"
+#include "node/takeovers.h"
 #include "node/tallies.h"
 
 namespace sheaf::node {
@@ -85,8 +86,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void connect(Now now, Deadline stale = Deadline{0});
   // The least loaded ready socket that has room; empty if no socket has room now.
   SocketLease acquire();
-  // Makes a socket outside the pool, which does not count in the pool's bounds. The caller owns it
-  // and receives its events.
+  // Makes a socket outside the pool, for watches, which does not count in the pool's bounds. The
+  // caller owns it and receives its events.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
   // Role::none: no request is started on the node, and it opens no connection; requests in flight
   // continue. If the node becomes a replica or stops being one, its connections take no more
@@ -162,6 +163,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool shut_down_ = false;
   bool pumping_ = false;
   LastFailure failure_{options_.named_by};
+  Takeovers takeovers_;
   Latency latency_;
   HealthHistory history_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;

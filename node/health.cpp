@@ -13,6 +13,7 @@ NodeHealth Health::state() const noexcept {
       return NodeHealth::up;
     case State::recovering:
       return NodeHealth::recovering;
+    case State::held:
     case State::down:
     case State::confirming:
       break;
@@ -69,13 +70,27 @@ void Health::go_down(bool permanent, Now now) noexcept {
   plan_probe(now.mono, permanent ? options_.refused_interval : options_.first_probe);
 }
 
+void Health::on_taken_over(std::chrono::nanoseconds pause, Now now) noexcept {
+  if (!usable()) return;
+  go_down(false, now);
+  state_ = State::held;
+  next_probe_ = now.mono + pause;
+}
+
+void Health::come_back(Now now) noexcept {
+  next_probe_ = never;
+  connect_ = true;
+  returned_ = now.mono;
+  enter(State::recovering, now);
+}
+
 void Health::plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept {
   const double part = random_.between(0.5, 1.0) * static_cast<double>(interval.count());
   next_probe_ = from + std::chrono::nanoseconds(static_cast<std::int64_t>(part));
 }
 
 void Health::on_new_login(Now now) noexcept {
-  if (usable()) return;
+  if (usable() || state_ == State::held) return;
   asks_again_ = probing_;
   if (!probing_) next_probe_ = std::min(next_probe_, now.mono);
 }
@@ -96,10 +111,7 @@ void Health::on_probe_result(bool good, bool permanent, Now now) noexcept {
     next_probe_ = now.mono + options_.confirm_interval;
     return;
   }
-  next_probe_ = never;
-  connect_ = true;
-  returned_ = now.mono;
-  enter(State::recovering, now);
+  come_back(now);
 }
 
 HealthAction Health::next_action(Now now) noexcept {
@@ -107,6 +119,7 @@ HealthAction Health::next_action(Now now) noexcept {
     drop_ = false;
     return HealthAction::drop_pool;
   }
+  if (state_ == State::held && now.mono >= next_probe_) come_back(now);
   if (connect_) {
     connect_ = false;
     return HealthAction::connect_pool;
@@ -114,6 +127,7 @@ HealthAction Health::next_action(Now now) noexcept {
   switch (state_) {
     case State::connecting:
     case State::up:
+    case State::held:
       break;
     case State::recovering:
       if (now.mono - since_ >= options_.ramp) enter(State::up, now);
@@ -137,6 +151,8 @@ Deadline Health::poll_deadline() const noexcept {
       break;
     case State::recovering:
       return since_ + options_.ramp;
+    case State::held:
+      return next_probe_;
     case State::down:
     case State::confirming:
       return probing_ ? never : next_probe_;

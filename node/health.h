@@ -9,6 +9,8 @@
 //   up           3 time-outs in a row that count              down
 //                connect failed                               down
 //                connection lost                              up (the pool reconnects with backoff)
+//                another process took our name                held
+//   held         the pause is over                            recovering: the pool connects at once
 //   down         probes: the first after 250 ms, then one
 //                every 500 ms from the start of the one
 //                before (never two at once), x 0.5-1.0
@@ -76,6 +78,9 @@ class Health {
   void on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept;
   // An attempt of the pool, begun at `started`, failed. `permanent`: a retry soon is useless.
   void on_connect_failed(Deadline started, bool permanent, Now now) noexcept;
+  // Another process uses the name of a connection of the pool. Its connection must not be ended
+  // before `pause` is over: there are no probes, and the login does not matter.
+  void on_taken_over(std::chrono::nanoseconds pause, Now now) noexcept;
   // The login has changed: a node that is down is probed at once.
   void on_new_login(Now now) noexcept;
   void on_probe_result(bool good, bool permanent, Now now) noexcept;
@@ -95,10 +100,11 @@ class Health {
   std::uint64_t probes() const noexcept { return probes_; }
 
  private:
-  enum class State : std::uint8_t { connecting, up, down, confirming, recovering };
+  enum class State : std::uint8_t { connecting, up, held, down, confirming, recovering };
 
   void enter(State state, Now now) noexcept;
   void go_down(bool permanent, Now now) noexcept;
+  void come_back(Now now) noexcept;
   void plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept;
 
   HealthOptions options_;
@@ -110,7 +116,7 @@ class Health {
   unsigned timeouts_ = 0;
   Deadline silent_since_ = never;
   // Recovery.
-  Deadline next_probe_ = never;
+  Deadline next_probe_ = never;  // held: the end of the pause
   Deadline probe_started_{0};
   bool probing_ = false;
   bool asks_again_ = false;  // probe again at once if the current probe fails

@@ -52,7 +52,7 @@ void WatchLine::leave(Now now) {
 void WatchLine::renew_login(Now now) {
   if (shut_down_) return;
   if (state_ == State::waiting) {
-    redial_at_ = now.mono;
+    redial_at_ = std::max(now.mono, away_until_);
     return arm();
   }
   if (socket_ == nullptr || socket_->renew_login(now)) return;
@@ -163,10 +163,14 @@ void WatchLine::on_socket_closed(ClientSocket& socket, const CloseReason& why, N
   probe_sent_ = never;
   redial_at_ = backoff_.on_failed(now, random_);
   if (why.permanent) redial_at_ = now.mono + options_.refused;
+  const std::string_view name = gone->session().own_name();
+  const auto pause = takeovers_.on_ended(why, name, was_up, gone->times().created, now);
+  if (pause) redial_at_ = away_until_ = now.mono + *pause;
   arm();
-  if (was_up) {
-    owner_.on_line_down(proof_, now);
-  } else {
+  if (was_up) owner_.on_line_down(proof_, now);
+  if (pause) {
+    owner_.on_line_failed(name_is_taken(name, gone->session().close_reason()), now);
+  } else if (!was_up) {
     owner_.on_line_failed(why, now);
   }
 }

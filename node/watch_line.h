@@ -12,6 +12,8 @@
 // |         |                                     | if it was refused permanently   |         |
 // | waiting | the wait is over                    | dials                           | dialing |
 // | up      | ended, or silent                    | on_line_down, waits             | waiting |
+// | up      | another process took its name       | on_line_down, on_line_failed,   | waiting |
+// |         |                                     | waits as takeovers.h says       |         |
 // | waiting | renew_login()                       | dials                           | dialing |
 // | any     | leave(), and `linger` later         | closes                          | closed  |
 //
@@ -117,6 +119,8 @@ class WatchLine final : private socket::ClientSocketOwner,
   Backoff backoff_;
   State state_ = State::closed;
   bool shut_down_ = false;
+  Takeovers takeovers_;
+  Deadline away_until_{0};  // another process has our name: no attempt before this
   Deadline redial_at_ = never;
   Deadline leave_at_ = never;
   Now proof_;                    // when the latest answered request had been sent

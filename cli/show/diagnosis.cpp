@@ -40,6 +40,9 @@ Cause cause_of(const Error& error) {
   if (has(text, "TLS:") || has(text, "certificate")) {
     return {"TLS", "Check that the port is the one for TLS, and tls_ca, tls_name and tls_cert."};
   }
+  if (has(text, " the client ID ")) {
+    return {"login", "End the other process, or give each one an ID of its own."};
+  }
   if (error.reason == Reason::authentication) {
     return {"login",
             "Check user, password or token; --password-file keeps it off the command line."};

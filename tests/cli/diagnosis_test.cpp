@@ -69,6 +69,7 @@ TEST(Diagnosis, EveryErrorOfTheFirstQuestionHasItsStep) {
       {Reason::authentication, "TLS: certificate verify failed", "TLS"},
       {Reason::connect_failed, "TLS: the server ended the connection", "TLS"},
       {Reason::authentication, "the server refused AUTH: WRONGPASS", "login"},
+      {Reason::authentication, "another process uses the client ID press-7: WORDS", "login"},
       {Reason::node_down, "no state store answers at this broker", "store"},
       {Reason::foreign_server, "another server has the address", "role"},
       {Reason::unknown_command, "the server refused CLUSTER NODES", "role"},

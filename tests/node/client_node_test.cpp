@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -59,12 +61,20 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
 
   FakeLoop loop;
   FakeNetwork network{loop};
-  test::NoEvents events;
+  test::RecordedEvents events;
+  struct End {
+    Outcome outcome;
+    Reason reason;
+    std::string text;
+  };
+  std::map<const socket::Request*, End> ended;
   std::deque<Request> requests;
   std::optional<ClientNode> node;
 
  private:
-  void on_done(socket::Request&, const socket::Completion&) override {}
+  void on_done(socket::Request& request, const socket::Completion& completion) override {
+    ended[&request] = {completion.outcome, completion.reason, std::string(completion.text)};
+  }
   void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
   void on_connection_ended(std::uint64_t, Now) override {}
@@ -82,6 +92,43 @@ TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) 
     loop.settle();
     EXPECT_EQ(network.useless, silent ? 1u : 0u) << "probes prefer another address of the name";
   }
+}
+
+// The server gives the client ID of the connection to another process.
+TEST_F(ClientNodeTest, DoesNotTakeBackANameAtOnceAndSaysMeanwhileWhoHasIt) {
+  for (const std::chrono::milliseconds pause : {2s, 4s, 8s}) {
+    FakeSession& session = network.session();
+    session.name = "press-7";
+    Request& in_flight = start();
+    loop.pass(1ms);
+    session.end_taken_over();
+    network.deliver(session);
+    EXPECT_EQ(ended.at(&in_flight).outcome, Outcome::unknown);
+    EXPECT_EQ(node->stats().health, NodeHealth::down);
+    const std::size_t dials = network.dials;
+    Request& meanwhile = start();
+    EXPECT_EQ(ended.at(&meanwhile).outcome, Outcome::not_sent);
+    EXPECT_EQ(ended.at(&meanwhile).reason, Reason::authentication);
+    EXPECT_EQ(ended.at(&meanwhile).text,
+              "another process uses the client ID press-7: the server ended the connection: "
+              "session taken over");
+    loop.pass(pause - 1ms);
+    EXPECT_EQ(network.dials, dials) << "neither a connection nor a probe";
+    loop.pass(1ms);
+    ASSERT_EQ(network.dialing(), 1u);
+    network.accept();
+    EXPECT_EQ(node->stats().health, NodeHealth::recovering);
+    start();
+    EXPECT_EQ(network.session().in_flight(), 1u);
+    network.session().answer();
+    network.deliver(network.session());
+  }
+  EXPECT_EQ(node->stats().downs, 3u);
+  const auto reported = std::ranges::count_if(events.records, [](const LogRecord& record) {
+    return record.operation == "health" &&
+           record.text.starts_with("down: another process uses the client ID press-7: ");
+  });
+  EXPECT_EQ(reported, 3) << "once for each takeover";
 }
 
 TEST_F(ClientNodeTest, TheGrowingWindowOfItsReturnLetsWaitingRequestsOutAlsoIfNothingIsAnswered) {

@@ -84,6 +84,31 @@ TEST_F(HealthTest, AnotherLoginChangesNothingForANodeThatIsUp) {
   EXPECT_EQ(health.poll_deadline(), never);
 }
 
+TEST_F(HealthTest, ANodeWhoseNameIsTakenOverIsLeftAloneUntilThePauseIsOver) {
+  bring_up();
+  health.on_taken_over(2s, at(1s));
+  EXPECT_EQ(health.state(), NodeHealth::down);
+  EXPECT_EQ(health.next_action(at(1s)), HealthAction::drop_pool);
+  EXPECT_EQ(health.poll_deadline(), 3s);
+  health.on_new_login(at(2s));
+  health.on_ready(at(2s));
+  EXPECT_EQ(health.next_action(at(3s - 1ns)), HealthAction::none) << "no probe";
+  EXPECT_EQ(health.next_action(at(3s)), HealthAction::connect_pool);
+  EXPECT_EQ(health.state(), NodeHealth::recovering);
+  EXPECT_EQ(health.probes(), 0u);
+  health.on_ready(at(3s + 1ms));
+  EXPECT_EQ(health.next_action(at(5s)), HealthAction::none);
+  EXPECT_EQ(health.state(), NodeHealth::up);
+}
+
+TEST_F(HealthTest, ATakeoverOfANodeThatIsDownChangesNothing) {
+  bring_up();
+  take_down(1s);
+  const Nanos probe = health.poll_deadline();
+  health.on_taken_over(60s, at(1s));
+  EXPECT_EQ(health.poll_deadline(), probe);
+}
+
 TEST_F(HealthTest, TheFirstRefusedConnectionTakesANewNodeDown) {
   health.on_connect_failed(0ms, false, at(1ms));
   EXPECT_EQ(health.state(), NodeHealth::down);

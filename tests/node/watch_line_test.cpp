@@ -40,6 +40,7 @@ class RefusedWatchLine : public testing::Test, private NodeOwner, private WatchL
   int ups = 0;
   int downs = 0;
   int failures = 0;
+  std::string failure;
 
  private:
   void on_request_done(Request&, const socket::Completion&) override {}
@@ -49,7 +50,10 @@ class RefusedWatchLine : public testing::Test, private NodeOwner, private WatchL
   void on_line_room(Now) override {}
   void on_line_notification(const protocol::Notification&, Now) override {}
   void on_line_down(Now, Now) override { ++downs; }
-  void on_line_failed(const protocol::CloseReason&, Now) override { ++failures; }
+  void on_line_failed(const protocol::CloseReason& why, Now) override {
+    ++failures;
+    failure = why.text;
+  }
 };
 
 TEST_F(RefusedWatchLine, DoesNotAskAgainSoonAServerThatRefusesItsLogin) {
@@ -81,6 +85,28 @@ TEST_F(RefusedWatchLine, AnEndOfAConnectionThatWasUpIsNoRefusalOfTheNext) {
   EXPECT_EQ(failures, 1) << "and a refusal of it is reported, before the long wait";
   loop.pass(options.refused - 1ms);
   EXPECT_EQ(network.dialing(), 0u);
+}
+
+TEST_F(RefusedWatchLine, DoesNotTakeBackANameAtOnceAndReportsWhoHasIt) {
+  network.accept();
+  ASSERT_EQ(ups, 1);
+  FakeSession& session = network.session(network.sessions() - 1);
+  session.name = "press-7-watch";
+  session.end_taken_over();
+  network.deliver(session);
+  EXPECT_EQ(downs, 1);
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(failure,
+            "another process uses the client ID press-7-watch: the server ended the "
+            "connection: session taken over");
+  loop.pass(1s);
+  line->renew_login(loop.now());
+  loop.pass(1s - 1ms);
+  EXPECT_EQ(network.dialing(), 0u) << "another login is no reason, either";
+  loop.pass(1ms);
+  ASSERT_EQ(network.dialing(), 1u);
+  network.accept();
+  EXPECT_EQ(ups, 2);
 }
 
 }  // namespace
