@@ -110,17 +110,13 @@ Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::millis
 #endif
 
 // The environment is that of the program that this pod is for. With the same client ID, we would
-// end its connection.
+// end its connection, and with another ID that is always the same, that of a second `sheaf`.
 Result<ClusterConfig> servers_of_environment() {
-  constexpr std::string_view suffix = "-cli";
-  return ClusterConfig::from_environment().transform([&](ClusterConfig&& config) {
-    std::string& id = config.client_id_exact;
+  return ClusterConfig::from_environment().transform([](ClusterConfig&& config) {
+    const std::string id = std::exchange(config.client_id_exact, {});
     if (id.empty()) return std::move(config);
-    id += suffix;
-    if (!cluster::is_name(id)) {  // too long: a random part is its suffix then
-      id.resize(id.size() - suffix.size());
-      config.client_id = std::exchange(id, {});
-    }
+    config.client_id = id + "-cli";
+    if (!cluster::is_name(config.client_id)) config.client_id = id;  // it is too long
     return std::move(config);
   });
 }
