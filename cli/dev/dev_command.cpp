@@ -223,15 +223,15 @@ ExitCode run_dev(const Call& call, const DevWords& words) {
 }
 
 constexpr OptionRow dev_options[] = {
-    {"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3)"},
+    {"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3, of a pod 1)"},
     {"--memcached", "N", "how many memcached servers, 1 to 64"},
     {"--redis", "N", "a cluster of this many redis-servers"},
     {"--valkey", "N", "a cluster of this many valkey-servers"},
     {"--garnet", "N", "a cluster of this many garnet-servers"},
     {"--replicas", "R", "replicas of each server of the cluster (default 0)"},
     {"--port", "N", "port of the first server; the others get the next ones"},
-    {"--tls", "", "brokers of a pod: TLS, with a trust bundle"},
-    {"--token", "", "brokers of a pod: logins with a token, K8S-SAT"},
+    {"--tls", "", "the brokers of a pod: TLS, with a trust bundle"},
+    {"--token", "", "the brokers of a pod: logins with a token, K8S-SAT"},
     {"--rotate", "SECONDS", "replace certificates and token this often; 0: never (default 60)"},
     {"--spelling", "NAME", "how stores spell replies: sdk (default) or page",
      completes_words("sdk page")},
