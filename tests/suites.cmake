@@ -88,7 +88,7 @@ TlsCluster.*                                                            all,asan
   "samples                             *              quick,asan      1 30"
 
   "readme.sample                       -              quick,asan,tsan 1 1"
-  "cli.dev_brokers                     -              all,asan        1 30"
+  "cli.dev_brokers                     -              all,asan        1 60"
   "cli.dev_garnet                      -              all,asan        1 30"
   "cli.dev_redis                       -              all,asan        1 30"
   "cli.dev_valkey                      -              all             1 30"
