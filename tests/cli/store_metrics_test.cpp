@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "store/engine/numbers.h"
 
 namespace sheaf::cli {
@@ -13,9 +16,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+NodeText said(std::string node, std::string text) { return {std::move(node), std::move(text)}; }
+
 TEST(StoreMetrics, EveryNodeHasItsSamplesInEachFamily) {
   const std::string text = store_metrics(
-      {{"one:1", "version 1\nkeys 3\ncmd_set 5\ncmd_get 7\n"}, {"t\"wo", "keys 4\n"}});
+      {said("one:1", "version 1\nkeys 3\ncmd_set 5\ncmd_get 7\n"), said("t\"wo", "keys 4\n")});
   EXPECT_EQ(text,
             "# HELP sheaf_store_keys Keys in the store.\n"
             "# TYPE sheaf_store_keys gauge\n"
@@ -28,9 +33,9 @@ TEST(StoreMetrics, EveryNodeHasItsSamplesInEachFamily) {
 }
 
 TEST(StoreMetrics, CommitsAreASummaryInSeconds) {
-  const std::string text = store_metrics(
-      {{"n",
-        "commits 12\ncommit_us_total 3000001\ncommit_us_median 250\ncommit_us_p99 1200000\n"}});
+  const std::string text = store_metrics({said(
+      "n",
+      "commits 12\ncommit_us_total 3000001\ncommit_us_median 250\ncommit_us_p99 1200000\n")});
   EXPECT_THAT(text, HasSubstr("{node=\"n\",quantile=\"0.5\"} 0.000250\n"));
   EXPECT_THAT(text, HasSubstr("{node=\"n\",quantile=\"0.99\"} 1.200000\n"));
   EXPECT_THAT(text, HasSubstr("sheaf_store_commit_seconds_sum{node=\"n\"} 3.000001\n"));
@@ -38,8 +43,10 @@ TEST(StoreMetrics, CommitsAreASummaryInSeconds) {
 }
 
 TEST(StoreMetrics, NodesWithoutAnAnswerAndUnknownNumbersAreLeftOut) {
-  EXPECT_EQ(store_metrics({{"n", std::unexpected(Error{.outcome = Outcome::refused})}}), "");
-  EXPECT_EQ(store_metrics({{"n", "planets 9\n"}}), "");
+  Error refused;
+  refused.outcome = Outcome::refused;
+  EXPECT_EQ(store_metrics({NodeText{"n", Failure(refused)}}), "");
+  EXPECT_EQ(store_metrics({said("n", "planets 9\n")}), "");
 }
 
 // Otherwise an operator would not see a number that the store has.
