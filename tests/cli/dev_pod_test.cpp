@@ -30,32 +30,32 @@ using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
 
-constexpr Deadline begin = 1'000s;
+constexpr Deadline step_zero = 1'000s;
 constexpr std::chrono::seconds wall{1'767'225'600};
 
 TEST(DevRotation, NothingIsEverReplacedWithAPeriodOfZero) {
-  Rotation rotation(0s, begin);
-  EXPECT_LT(rotation.pause(begin), 0ms);
-  EXPECT_FALSE(rotation.due(begin));
-  EXPECT_FALSE(rotation.due(begin + 24h));
+  Rotation rotation(0s, step_zero);
+  EXPECT_LT(rotation.pause(step_zero), 0ms);
+  EXPECT_FALSE(rotation.due(step_zero));
+  EXPECT_FALSE(rotation.due(step_zero + 24h));
 }
 
 TEST(DevRotation, AStepBeginsAfterEachPeriod) {
-  Rotation rotation(10s, begin);
-  EXPECT_EQ(rotation.pause(begin), 10s);
-  EXPECT_FALSE(rotation.due(begin + 9'999ms));
-  EXPECT_EQ(rotation.pause(begin + 9'999'500us), 1ms) << "never too early";
-  EXPECT_EQ(rotation.due(begin + 10s), rotation_step(1));
-  EXPECT_FALSE(rotation.due(begin + 10s));
-  EXPECT_EQ(rotation.due(begin + 20s), rotation_step(2));
+  Rotation rotation(10s, step_zero);
+  EXPECT_EQ(rotation.pause(step_zero), 10s);
+  EXPECT_FALSE(rotation.due(step_zero + 9'999ms));
+  EXPECT_EQ(rotation.pause(step_zero + 9'999'500us), 1ms) << "never too early";
+  EXPECT_EQ(rotation.due(step_zero + 10s), rotation_step(1));
+  EXPECT_FALSE(rotation.due(step_zero + 10s));
+  EXPECT_EQ(rotation.due(step_zero + 20s), rotation_step(2));
 }
 
 TEST(DevRotation, ALateStepMovesTheLaterOnes) {
-  Rotation rotation(10s, begin);
-  EXPECT_EQ(rotation.pause(begin + 1h), 0ms);
-  EXPECT_EQ(rotation.due(begin + 1h), rotation_step(1)) << "one step, not all that were missed";
-  EXPECT_FALSE(rotation.due(begin + 1h + 9s)) << "none is shorter than the period";
-  EXPECT_EQ(rotation.due(begin + 1h + 10s), rotation_step(2));
+  Rotation rotation(10s, step_zero);
+  EXPECT_EQ(rotation.pause(step_zero + 1h), 0ms);
+  EXPECT_EQ(rotation.due(step_zero + 1h), rotation_step(1)) << "one step, not all that were missed";
+  EXPECT_FALSE(rotation.due(step_zero + 1h + 9s)) << "none is shorter than the period";
+  EXPECT_EQ(rotation.due(step_zero + 1h + 10s), rotation_step(2));
 }
 
 // A client may have read the files of the step before, and the brokers may still have theirs.

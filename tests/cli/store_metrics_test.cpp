@@ -34,8 +34,7 @@ TEST(StoreMetrics, EveryNodeHasItsSamplesInEachFamily) {
 
 TEST(StoreMetrics, CommitsAreASummaryInSeconds) {
   const std::string text = store_metrics({said(
-      "n",
-      "commits 12\ncommit_us_total 3000001\ncommit_us_median 250\ncommit_us_p99 1200000\n")});
+      "n", "commits 12\ncommit_us_total 3000001\ncommit_us_median 250\ncommit_us_p99 1200000\n")});
   EXPECT_THAT(text, HasSubstr("{node=\"n\",quantile=\"0.5\"} 0.000250\n"));
   EXPECT_THAT(text, HasSubstr("{node=\"n\",quantile=\"0.99\"} 1.200000\n"));
   EXPECT_THAT(text, HasSubstr("sheaf_store_commit_seconds_sum{node=\"n\"} 3.000001\n"));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array uses{SessionUse::requests, SessionUse::reads, SessionUse::probes,
                           SessionUse::watches};
-const Now now{1'000s, 1'700'000'000'000ms};
+const Now test_time{1'000s, 1'700'000'000'000ms};
 
 ClusterConfig exact(std::string id = "press-7") {
   ClusterConfig config;
@@ -31,8 +31,8 @@ ClusterConfig exact(std::string id = "press-7") {
 
 // The client ID of the CONNECT that a session sends.
 std::string id_of(Session& session) {
-  session.start(now);
-  const std::string bytes = take_output(session, now, static_cast<std::size_t>(-1));
+  session.start(test_time);
+  const std::string bytes = take_output(session, test_time, static_cast<std::size_t>(-1));
   const auto frame = mqtt5::read_frame(bytes);
   const auto connect = mqtt5::Connect::parse(frame.frame, bytes);
   return connect ? std::string(connect->client_id) : "no CONNECT";
@@ -41,7 +41,7 @@ std::string id_of(Session& session) {
 class ExactClientIds : public testing::Test {
  protected:
   std::unique_ptr<Session> make(SessionUse use = SessionUse::requests, unsigned node = 0) {
-    return sessions.make(node, use, now);
+    return sessions.make(node, use, test_time);
   }
   std::string next_id(SessionUse use = SessionUse::requests) { return id_of(*make(use)); }
   StoreSessions sessions{exact(), Random(1).fork()};
@@ -81,7 +81,7 @@ TEST_F(ExactClientIds, TheNextConnectionTakesTheIdOfTheOneThatEnded) {
   auto second = make();
   EXPECT_EQ(id_of(*first), "press-7");
   EXPECT_EQ(id_of(*second), "press-7-2");
-  first->on_eof(now);
+  first->on_eof(test_time);
   EXPECT_EQ(id_of(*make()), "press-7") << "although the old session has not been destroyed";
   second.reset();
   const auto third = make();
@@ -111,7 +111,7 @@ TEST_F(ExactClientIds, TheSessionSaysThatItsNameIsItsOwn) {
   EXPECT_EQ(session->own_name(), "press-7-watch");
   ClusterConfig config = exact("");
   StoreSessions others(config, Random(1).fork());
-  const auto other = others.make(0, SessionUse::requests, now);
+  const auto other = others.make(0, SessionUse::requests, test_time);
   EXPECT_TRUE(id_of(*other).starts_with("sheaf-")) << "with a random part";
   EXPECT_EQ(other->own_name(), "");
 }
@@ -124,11 +124,11 @@ class OneProcess {
 
  public:
   explicit OneProcess(std::uint64_t seed) : sessions_(exact(), Random(seed).fork()) {
-    session = sessions_.make(0, SessionUse::requests, now);
-    session->start(now);
-    take_output(*session, now, static_cast<std::size_t>(-1));
+    session = sessions_.make(0, SessionUse::requests, test_time);
+    session->start(test_time);
+    take_output(*session, test_time, static_cast<std::size_t>(-1));
     feed(connack());
-    take_output(*session, now, static_cast<std::size_t>(-1));
+    take_output(*session, test_time, static_cast<std::size_t>(-1));
     feed(suback());
     const SeenRequest hello = take_request();
     feed(reply_bytes(hello.correlation, script("$-1\r\n")));
@@ -137,20 +137,20 @@ class OneProcess {
   void feed(std::string_view bytes) {
     const std::span<std::byte> space = session->input_space();
     std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), space.begin());
-    session->on_input(bytes.size(), now);
+    session->on_input(bytes.size(), test_time);
     Event event;
     while (session->poll_event(event)) ++events;
   }
   SeenRequest take_request() {
     const auto requests =
-        Wire::requests_in(take_output(*session, now, static_cast<std::size_t>(-1)));
+        Wire::requests_in(take_output(*session, test_time, static_cast<std::size_t>(-1)));
     return requests.empty() ? SeenRequest{} : requests.front();
   }
   SeenRequest ask() {
     Operation operation;
     operation.verb = Verb::get;
     operation.key = "key";
-    EXPECT_TRUE(session->submit(operation, now));
+    EXPECT_TRUE(session->submit(operation, test_time));
     return take_request();
   }
   static ReplyScript script(std::string payload) {
