@@ -15,6 +15,7 @@
 #include "cli/line/password.h"
 #include "cli/listing/memcached_keys.h"
 #include "cli/listing/redis_keys.h"
+#include "cli/listing/store_keys.h"
 #include "cli/show/json_lines.h"
 #include "cli/show/key_lines.h"
 #include "cli/system/progress.h"
@@ -82,8 +83,7 @@ ExitCode run_keys(Context& context, const ListingWords& words) {
     if (!login) return complain_about(context, login.error());
     list_memcached_keys(context.client, login->get(), query, keys);
   } else {
-    return complain_about(context, local_error(Outcome::unsupported, Reason::bad_argument,
-                                               "the state store has no request for its keys"));
+    list_store_keys(context.client, query, keys);
   }
   return keys.finish();
 }
@@ -121,6 +121,9 @@ Result<std::optional<TimeToLive>> ttl_of(Context& context, std::string_view key)
     return context.client
         .execute(std::move(command.keys({std::string(key)})), {.timeout = context.global.timeout})
         .transform([](const CommandReply& reply) { return time_left(reply); });
+  }
+  if (context.client.supports(Feature::persist)) {
+    return store_time_left(context.client, key, context.global.timeout);
   }
   return context.client.get(key, {.timeout = context.global.timeout, .ttl_left = true})
       .transform([](const GetResult& value) {

@@ -59,7 +59,7 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
       }
       return std::nullopt;
     case Verb::stats:
-      if (!operation.key.empty()) {
+      if (!inspection_of_group(operation.key)) {
         return unsupported("the statistics of the state store have no groups");
       }
       return std::nullopt;
@@ -178,7 +178,8 @@ std::optional<LocalError> RequestWriter::encode_payload(const Operation& operati
       return std::nullopt;
     case Verb::stats:
       draft.question = Question::inspection;
-      StatsInspection{}.encode(payload);
+      std::visit([&](const auto& asked) { asked.encode(payload); },
+                 *inspection_of_group(operation.key));
       return std::nullopt;
     case Verb::server_version:
       draft.question = Question::inspection;

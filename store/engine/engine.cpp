@@ -13,8 +13,8 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 Answer Engine::execute(const Request& request, Now now) { return state_->execute(request, now); }
-Answer Engine::inspect(const Request& request, const HostNumbers& host) {
-  return state_->inspect(request, host);
+Answer Engine::inspect(const Request& request, const HostNumbers& host, Now now) {
+  return state_->inspect(request, host, now);
 }
 void Engine::disconnect(ClientHandle client) { state_->watches().remove_client(client); }
 void Engine::tick(Now now) { state_->tick(now); }

@@ -141,7 +141,7 @@ class Engine {
   Answer execute(const Request& request, Now now);
   // Answers a question about the store itself (protocol/statestore/inspection.h), and changes
   // nothing.
-  Answer inspect(const Request& request, const HostNumbers& host);
+  Answer inspect(const Request& request, const HostNumbers& host, Now now);
   // Forgets every watch of a client, and the notifications queued for it.
   void disconnect(ClientHandle client);
   // Removes expired keys and queues their notifications, at most max_expiries_per_tick per call so

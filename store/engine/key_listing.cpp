@@ -38,4 +38,12 @@ std::string list_keys(const RecordTable& records, const KeyListing& listing, Dea
   return page.append(entries);
 }
 
+std::string time_to_live(RecordTable& records, std::string_view key, Deadline mono) {
+  const RecordTable::Entry* const entry = records.find(key);
+  if (entry == nullptr || RecordTable::expired(*entry, mono)) return "absent";
+  const Deadline end = RecordTable::expiry(*entry);
+  if (end == never) return "-";
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(end - mono).count());
+}
+
 }  // namespace sheaf::store

@@ -30,5 +30,7 @@ struct KeyListing {
 };
 // The page; without the keys that have expired.
 std::string list_keys(const RecordTable& records, const KeyListing& listing, Deadline mono);
+// The milliseconds that a key still lives; "-": it never expires; "absent".
+std::string time_to_live(RecordTable& records, std::string_view key, Deadline mono);
 
 }  // namespace sheaf::store

@@ -8,9 +8,11 @@
 
 #include <sheaf/version.h>
 
+#include "base/sha1.h"
 #include "protocol/statestore/inspection.h"
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
+#include "store/engine/key_listing.h"
 
 namespace sheaf::store {
 
@@ -34,6 +36,12 @@ Deadline expiry_at(std::chrono::milliseconds life, Deadline mono) noexcept {
 // What an account's quota allows, for the error text.
 std::string at_most(std::uint64_t limit, std::string_view what) {
   return "at most " + std::to_string(limit) + " " + std::string(what);
+}
+
+// Another one for each start of a store. It does not tell what the seed is.
+std::uint64_t number_in_cursors(std::uint64_t seed) {
+  const Sha1 sum = sha1(std::to_string(seed));
+  return std::uint64_t{sum[0]} << 32 | sum[1];
 }
 
 // The counter of this class of errors.
@@ -71,7 +79,8 @@ Engine::State::State(const EngineOptions& options, std::uint64_t seed)
       retained_(options_.fence_retention, options_.max_keys, max_retained_fence_bytes, seed),
       journal_(seed, records_, retained_, clock_),
       duplicates_(options_.max_duplicates, max_duplicate_bytes, seed),
-      watches_(options_.max_watches, max_watch_key_bytes, seed) {
+      watches_(options_.max_watches, max_watch_key_bytes, seed),
+      listing_(number_in_cursors(seed)) {
   retained_.note_in(journal_);
 }
 
@@ -90,9 +99,9 @@ Answer Engine::State::execute(const Request& request, Now now) {
   return execute_checked(*parsed, request, now);
 }
 
-// Its order of checks is that of execute(). Nothing here depends on the time, so that a question
-// about a store whose clock is wrong gets an answer.
-Answer Engine::State::inspect(const Request& request, const HostNumbers& host) {
+// Its order of checks is that of execute(). No check depends on the time, so that a question about
+// a store whose clock is wrong gets an answer.
+Answer Engine::State::inspect(const Request& request, const HostNumbers& host, Now now) {
   ++counters_.inspections;
   if (const auto verdict = check_response_topic(request)) return *verdict;
   if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax);
@@ -101,6 +110,14 @@ Answer Engine::State::inspect(const Request& request, const HostNumbers& host) {
   if (const auto refusal = check_sender(request, false)) return *refusal;
   if (std::holds_alternative<wire::VersionInspection>(*parsed)) {
     return reply(wire::GetReply{SHEAF_VERSION});
+  }
+  if (const auto* const keys = std::get_if<wire::KeysInspection>(&*parsed)) {
+    if (keys->pattern.size() > max_pattern) return refuse(StoreError::syntax);
+    return reply(wire::GetReply{
+        list_keys(records_, {listing_, keys->cursors, keys->count, keys->pattern}, now.mono)});
+  }
+  if (const auto* const ttl = std::get_if<wire::TtlInspection>(&*parsed)) {
+    return reply(wire::GetReply{time_to_live(records_, ttl->key, now.mono)});
   }
   return reply(wire::GetReply{print_numbers(list_numbers(gauges(), counters_, host))});
 }

@@ -28,7 +28,7 @@ class Engine::State {
   State(const EngineOptions& options, std::uint64_t seed);
 
   Answer execute(const Request& request, Now now);
-  Answer inspect(const Request& request, const HostNumbers& host);
+  Answer inspect(const Request& request, const HostNumbers& host, Now now);
   void tick(Now now);
   std::optional<Deadline> next_expiry() const;
 
@@ -116,6 +116,7 @@ class Engine::State {
   Journal journal_;
   DuplicateFilter duplicates_;
   WatchTable watches_;
+  std::uint64_t listing_;  // the number of this store in cursors
   std::string answer_;
   protocol::statestore::TimestampText answer_timestamp_;
 };

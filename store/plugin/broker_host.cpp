@@ -123,7 +123,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   const auto asked = inspects ? Gatekeeper::Asked::inspection : Gatekeeper::Asked::request;
   gatekeeper_.decide(request, asked, mosquitto_client_username(event.client), now);
   const Answer answer =
-      inspects ? engine_.inspect(request, own_numbers()) : engine_.execute(request, now);
+      inspects ? engine_.inspect(request, own_numbers(), now) : engine_.execute(request, now);
   if (answer.verdict == Verdict::disconnect) return MOSQ_ERR_PROTOCOL;
   if (event.qos == 1) warn_once_without_sink();
   if (answer.verdict == Verdict::answer) tell(request, answer, now);

@@ -223,7 +223,7 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
 
   const Answer result = publish.topic == statestore::request_topic
                             ? engine_.execute(request, now)
-                            : engine_.inspect(request, own_numbers());
+                            : engine_.inspect(request, own_numbers(), now);
   if (result.verdict == Verdict::disconnect) {
     return connection.session_.disconnect(ReasonCode::protocol_error,
                                           "the response topic is not allowed");

@@ -32,6 +32,39 @@ class OnBrokers(OnServers):
         self.assertEqual(out, b"%d of %d keys written\n" % (len(items), len(items)))
 
 
+class Listing(OnBrokers):
+    def test_keys_are_listed_with_what_is_asked_of_them(self):
+        self.ends(DONE, "set", self.key("mortal"), "abc", "--ttl", "1h")
+        self.ends(DONE, "set", self.key(b"odd\t\\"), "")
+        self.assertEqual(self.ends(DONE, "keys", self.key("odd*"), "--ttl", "--size"),
+                         self.key(rb"odd\x09\x5C") + b"\t-\t0\n")
+        key, = self.read_json("keys", self.key("mor*"), "--ttl", "--size")
+        self.assertTrue(0 < key.pop("ttl") <= 3600)
+        self.assertEqual(key, {"key": self.key("mortal"), "size": 3})
+        self.assertTrue(0 < int(self.ends(DONE, "ttl", self.key("mortal"))) <= 3600)
+        self.assertEqual(self.ends(DONE, "ttl", self.key(b"odd\t\\")), b"-\n")
+        self.assertEqual(self.ends(NEGATIVE, "ttl", self.key("none")), b"")
+
+    def test_many_keys_of_all_brokers_are_listed_page_by_page(self):
+        keys = sorted(self.key(b"%d" % i) for i in range(5_000))
+        self.ends(DONE, "mset", "-", stdin=b"".join(key + b"\tv\n" for key in keys))
+        self.assertEqual(sorted(self.ends(DONE, "keys", self.key("*")).splitlines()), keys)
+        some = self.ends(DONE, "keys", self.key("*"), "--limit", "9")
+        self.assertEqual(len(some.splitlines()), 9)
+
+    def test_a_broker_without_sheafs_store_has_no_list(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                locked_broker(folder, "ann", "right") as broker:
+            done = sheaf("--servers", "mqtt://ann:right@" + broker.node, "--timeout", "5s", "keys")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+        self.assert_sentences(done.stderr)
+
+    def test_a_store_in_the_process_answers_as_well(self):
+        self.uri = "embedded://2"
+        self.assertEqual(self.ends(DONE, "keys"), b"")
+        self.ends(NEGATIVE, "ttl", "none")
+
+
 class Values(OnBrokers):
     def test_a_second_process_reads_what_the_first_wrote(self):
         for i in range(20):

@@ -147,6 +147,20 @@ TEST(Inspections, AreParsedAsTheyAreWritten) {
   text.clear();
   VersionInspection{}.encode(out);
   EXPECT_EQ(parsed(text), Inspection(VersionInspection{}));
+  const KeysInspection keys{7, "1.a,2.b", "x *"};
+  text.clear();
+  keys.encode(out);
+  EXPECT_EQ(parsed(text), Inspection(keys));
+  EXPECT_EQ(inspection_of_group("keys 7 1.a,2.b x *"), Inspection(keys));
+  text.clear();
+  TtlInspection{"a key"}.encode(out);
+  EXPECT_EQ(parsed(text), Inspection(TtlInspection{"a key"}));
+  EXPECT_EQ(inspection_of_group("ttl a key"), Inspection(TtlInspection{"a key"}));
+  EXPECT_EQ(inspection_of_group("keys x - *"), std::nullopt);
+  EXPECT_EQ(parsed("*4\r\n$4\r\nKEYS\r\n$1\r\nx\r\n$1\r\n-\r\n$1\r\n*\r\n").error(),
+            StoreError::syntax);
+  EXPECT_EQ(parsed("*1\r\n$4\r\nKEYS\r\n").error(), StoreError::wrong_arguments);
+  EXPECT_EQ(parsed("*1\r\n$3\r\nTTL\r\n").error(), StoreError::wrong_arguments);
   EXPECT_EQ(parsed("*1\r\n$5\r\nstats\r\n"), Inspection(StatsInspection{}));
   EXPECT_EQ(parsed("*2\r\n$5\r\nSTATS\r\n$1\r\na\r\n").error(), StoreError::wrong_arguments);
   EXPECT_EQ(parsed("*1\r\n$3\r\nGET\r\n").error(), StoreError::unknown_command);

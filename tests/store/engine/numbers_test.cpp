@@ -51,6 +51,24 @@ TEST(StoreInspections, AnswerWithTheNumbersAndTheVersion) {
   EXPECT_EQ(numbers.at("inspections"), 2u);
 }
 
+TEST(StoreInspections, ListKeysAndSayHowLongTheyLive) {
+  Store store;
+  store.ask({"SET", "mortal", "value", "PX", "2000"});
+  store.ask({"SET", "immortal", "v"});
+  const auto ask = [&](const std::vector<std::string>& words) {
+    return store.inspect({.payload = payload_of(words)}).payload;
+  };
+  EXPECT_TRUE(ask({"KEYS", "0", "-", "mor*"}).ends_with("\n6 5 2000\nmortal\r\n"));
+  EXPECT_TRUE(ask({"KEYS", "1", "-", "*"}).ends_with("\n8 1 -\nimmortal\r\n"));
+  EXPECT_EQ(ask({"KEYS", "1", "-", std::string(1'025, '*')}), error_line("syntax error"));
+  EXPECT_EQ(ask({"TTL", "mortal"}), bulk("2000"));
+  EXPECT_EQ(ask({"TTL", "immortal"}), bulk("-"));
+  EXPECT_EQ(ask({"TTL", "none"}), bulk("absent"));
+  store.now.mono += std::chrono::seconds(2);
+  EXPECT_EQ(ask({"TTL", "mortal"}), bulk("absent"));
+  EXPECT_FALSE(ask({"KEYS", "0", "-", "*"}).contains("\nmortal"));
+}
+
 TEST(StoreInspections, HaveTheEnvelopeOfRequests) {
   EngineOptions own;
   own.reply_topics = ReplyTopics::own;

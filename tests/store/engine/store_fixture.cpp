@@ -40,7 +40,7 @@ Got Store::send(const Ask& ask) {
 }
 
 Got Store::inspect(const Ask& ask) {
-  return send(ask, [this](const Request& request) { return engine.inspect(request, {}); });
+  return send(ask, [this](const Request& request) { return engine.inspect(request, {}, now); });
 }
 
 Got Store::ask_as(ClientHandle client, const std::vector<std::string>& items) {
