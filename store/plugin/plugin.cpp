@@ -71,10 +71,12 @@ int on_disconnect(int, void* event, void*) {
 
 int on_tick(int, void* event, void*) {
   ask_for_next_tick(*static_cast<mosquitto_evt_tick*>(event));
+  if (process.tokens) process.tokens->on_tick();
   return guarded("tick", [&] { return process.host->on_tick(read_clocks()); });
 }
 
 int on_reload(int, void*, void*) {
+  if (process.tokens) process.tokens->on_reload();
   return guarded("reload", [&] { return process.host->on_reload(); });
 }
 

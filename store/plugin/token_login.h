@@ -24,8 +24,12 @@ class TokenLogin {
   // Each returns a MOSQ_ERR_* code for the broker.
   int on_token(const mosquitto_evt_extended_auth& event);
   // A client without a token. The broker's other authentication decides about one with a user name.
-  // When the broker reloads its configuration, it asks here about all clients once more.
+  // When the broker reloads its configuration, it asks here about all clients once more, and about
+  // sessions without a connection. Mosquitto 2.0 crashes later if one of these is refused, so until
+  // the next tick all that were let in before still are.
   int on_password(const mosquitto_evt_basic_auth& event) const;
+  void on_reload() { reloading_ = true; }
+  void on_tick() { reloading_ = false; }
   void forget(const mosquitto* client) { admitted_.erase(client); }
 
  private:
@@ -33,6 +37,7 @@ class TokenLogin {
 
   std::string path_;
   std::unordered_set<const mosquitto*> admitted_;  // connected, with a token
+  bool reloading_ = false;
 };
 
 }  // namespace sheaf::store::plugin

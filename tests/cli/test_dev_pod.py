@@ -86,6 +86,18 @@ class Pod(harness.CaseWithFolder):
             with self.assertRaises(Refused):
                 client.show(b"wrong")
 
+    def test_a_reload_refuses_no_session_whose_client_is_away(self):
+        """Mosquitto 2.0 crashes after it has refused one."""
+        dev, environment = self.start("--token", "--rotate", "0", "--verbose")
+        with PodClient(environment, "away"):
+            pass
+        dev.wait_for_note(b"Client away closed its connection")
+        os.kill(dev.pids[dev.nodes[0]], signal.SIGHUP)
+        dev.wait_for_note(b"Reloading config")
+        with PodClient(environment, "next"):
+            dev.wait_for_note(b" as next ")
+        self.assertNotIn(b"Client away disconnected", dev.notes)
+
     def test_the_token_says_when_it_ends(self):
         for rotate, least, most in ("0", 360 * 86_400, 366 * 86_400), ("300", 600, 660):
             dev, environment = self.start("--token", "--rotate", rotate)

@@ -208,7 +208,7 @@ class Memcached(harness.OnServers):
                       ("set", "kept", "w", "--fence", "1"), ("del", "kept", "--if-value", "v")):
             self.ends(USAGE, *words)
         self.assertEqual(self.ends(DONE, "get", "kept"), b"v")
-        for words in (("incr", "k"), ("touch", "k", "--ttl", "1s"), ("stats",)):
+        for words in (("incr", "k"), ("touch", "k", "--ttl", "1s")):
             self.assertEqual(sheaf("--servers", "embedded://1", *words).returncode, USAGE)
 
     def test_servers_are_those_that_a_configuration_endpoint_lists(self):
