@@ -20,7 +20,7 @@ std::optional<std::chrono::nanoseconds> Takeovers::on_ended(const protocol::Clos
   const bool silent =
       why.cut && (why.reason == Reason::connection_lost || why.reason == Reason::closed);
   const bool suspect = why.taken_over || silent;
-  if (!short_lived || !suspect) cuts_ = 0;
+  if (now.mono - created >= options_.cut_life || !suspect) cuts_ = 0;
   if (!suspect) return std::nullopt;
   if (pause_.count() > 0 && created < taken_) {  // it ended together with the one before
     return now.mono < returned_ ? std::optional(returned_ - now.mono) : std::nullopt;

@@ -9,7 +9,7 @@
 // | the server says that another one took the session over             | taken over             |
 // | the same, soon after an attempt that failed, so it may be our own  | as the next rows       |
 // | the peer cuts it without a word                                    | none: servers restart  |
-// | one that was made since is cut, too, after less than `short_life`, | taken over: some       |
+// | one that was made since is cut, too, after less than `cut_life`,   | taken over: some       |
 // | and no attempt has failed in between, as it would during a restart | servers say nothing    |
 // | in any of these ways, soon after we came back from a pause         | taken over, longer     |
 // | in another way                                                     | none                   |
@@ -39,6 +39,9 @@ struct TakeoverOptions {
   std::chrono::nanoseconds first = std::chrono::seconds(2);
   std::chrono::nanoseconds most = std::chrono::seconds(60);
   std::chrono::nanoseconds short_life = std::chrono::seconds(10);
+  // Two processes that reconnect at once cut each other within a round trip or two. If one of them
+  // has understood that, it comes back after `first`, and the other one must understand it, too.
+  std::chrono::nanoseconds cut_life = std::chrono::milliseconds(2'250);
 };
 
 class Takeovers {
