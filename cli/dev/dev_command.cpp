@@ -223,16 +223,16 @@ ExitCode run_dev(const Call& call, const DevWords& words) {
 }
 
 constexpr OptionRow dev_options[] = {
-    {"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3, of a pod 1)"},
+    {"--brokers", "N", "Mosquitto brokers, 1 to 64 (default 3, of a pod 1)"},
     {"--memcached", "N", "how many memcached servers, 1 to 64"},
     {"--redis", "N", "a cluster of this many redis-servers"},
     {"--valkey", "N", "a cluster of this many valkey-servers"},
     {"--garnet", "N", "a cluster of this many garnet-servers"},
     {"--replicas", "R", "replicas of each server of the cluster (default 0)"},
-    {"--port", "N", "port of the first server; the others get the next ones"},
+    {"--port", "N", "port of the first server; others get the next ones"},
     {"--tls", "", "the brokers of a pod: TLS, with a trust bundle"},
     {"--token", "", "the brokers of a pod: logins with a token, K8S-SAT"},
-    {"--rotate", "SECONDS", "replace certificates and token this often; 0: never (default 60)"},
+    {"--rotate", "SECONDS", "how often both are replaced; 0: never (default 60)"},
     {"--spelling", "NAME", "how stores spell replies: sdk (default) or page",
      completes_words("sdk page")},
     {"--verbose", "", "the servers' log on standard error"},
@@ -253,7 +253,7 @@ CommandRow dev_command() {
            "Prints their URI when they answer. With CMD it runs that program with the URI in "
            "SHEAF_SERVERS, stops the servers when the program has ended, and exits with its "
            "exit code. With --tls and --token one broker has what a pod of Azure IoT Operations "
-           "finds; the environment of the pod follows the URI, and CMD gets it, too.",
+           "finds. Its environment follows the URI, and CMD has it.",
        .examples = {"sheaf dev --redis 3 --replicas 1 -- make test",
                     "sheaf dev --tls --token -- ./press7"},
        .options = dev_options,
