@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/text.h"
+#include "base/percent.h"
 
 namespace sheaf::cli {
 
@@ -18,15 +18,6 @@ bool has_only(std::string_view text, std::string_view more) {
     }
   }
   return true;
-}
-
-std::string percent_encoded(std::string_view path) {
-  std::string text;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    const std::string_view one = path.substr(i, 1);
-    has_only(one, "/._-~") ? text.append(one) : text.append("%").append(hex_encode(one));
-  }
-  return text;
 }
 
 std::string shell_word(std::string_view value) {
@@ -60,7 +51,7 @@ std::string pod_uri_options(const PodSettings& settings) {
   const auto add = [&text](const char* option, const std::string& path) {
     if (path.empty()) return;
     text += text.empty() ? "?" : "&";
-    text += option + ("=" + percent_encoded(path));
+    text += option + ("=" + percent_encode(path, "/"));
   };
   add("tls_ca", settings.authorities);
   add("token_file", settings.token);

@@ -35,8 +35,4 @@ struct DumpLine {
 };
 DumpLine read_dump_line(std::string_view line);
 
-// The encoding of those lines: everything except letters, digits and -._~ becomes %XX.
-std::string encode_key(std::string_view key);
-std::optional<std::string> decode_key(std::string_view text);
-
 }  // namespace sheaf::cli

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/percent.h"
 #include "base/text.h"
-#include "cli/listing/dump_line.h"
 
 namespace sheaf::cli {
 namespace {
@@ -37,7 +37,7 @@ std::FILE* nameless_file() {
 
 // An encoded key contains no line end.
 void KeySpool::add(std::string_view key) {
-  const std::string line = encode_key(key) + '\n';
+  const std::string line = percent_encode(key) + '\n';
   const std::lock_guard lock(mutex_);
   if (!good_) return;
   if (reading_) std::fseek(file_.get(), 0, SEEK_END);
@@ -55,7 +55,7 @@ std::optional<std::string> KeySpool::next() {
     if (c == EOF) return std::nullopt;
     line.push_back(static_cast<char>(c));
   }
-  return decode_key(line);
+  return percent_decode(line);
 }
 
 void KeySpool::rewind() {

@@ -4,31 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "base/percent.h"
 #include "base/secret.h"
 #include "base/text.h"
 
 namespace sheaf::cluster {
 namespace {
-
-// A string with this capacity is not stored inside its object, so moving it leaves no copy.
-constexpr std::size_t secret_room = 32;
-
-// RFC 3986 §2.1. Returns nothing if a % is not followed by two hexadecimal digits.
-std::optional<std::string> percent_decode(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + secret_room);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    const auto byte = i + 2 < text.size() ? hex_decode(text.substr(i + 1, 2)) : std::nullopt;
-    if (!byte) return std::nullopt;
-    out.append(*byte);
-    i += 2;
-  }
-  return out;
-}
 
 Checked read_login(std::string_view login, ConfigBuilder& builder) {
   if (login.find(',') != login.npos) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/percent.h"
 #include "cli/line/key_words.h"
 #include "cli/listing/dump_line.h"
 #include "cli/listing/scan_plan.h"
@@ -91,8 +92,8 @@ TEST(DumpLine, AListBeginsAtOnceOrWithOkAndItsLinesMayEndInABlank) {
 TEST(DumpLine, AnyBytesComeBack) {
   std::string key;
   for (int c = 0; c < 256; ++c) key.push_back(static_cast<char>(c));
-  EXPECT_EQ(decode_key(encode_key(key)), key);
-  EXPECT_EQ(encode_key(key).find_first_of(" \n\r"), std::string::npos);
+  EXPECT_EQ(percent_decode(percent_encode(key)), key);
+  EXPECT_EQ(percent_encode(key).find_first_of(" \n\r"), std::string::npos);
 }
 
 // A holder of the slots first .. last.
