@@ -41,23 +41,45 @@ std::string_view configuration_file(std::string_view command_line) {
   return {};
 }
 
-Sink find_in_folder(const std::string& folder) {
+// The file that the command line names, and those of its folders.
+struct Configuration {
+  std::vector<std::string> texts;
+  bool complete = true;  // every file could be read
+};
+
+void add_folder(const std::string& folder, Configuration& configuration) {
   std::error_code failed;
   std::filesystem::directory_iterator files(folder, failed);
-  SinkState state = failed ? SinkState::unknown : SinkState::missing;
-  while (!failed && files != std::filesystem::directory_iterator()) {
-    if (files->path().extension() == ".conf") {
-      std::vector<std::string> nested;  // mosquitto refuses include_dir in an included file
-      const std::optional<std::string> text = read_file(files->path());
-      if (!text) {
-        state = SinkState::unknown;
-      } else if (auto bridge = declared_sink(*text, nested)) {
-        return {SinkState::declared, *std::move(bridge)};
-      }
+  if (failed) configuration.complete = false;
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    if (files->path().extension() != ".conf") continue;
+    if (auto text = read_file(files->path())) {
+      configuration.texts.push_back(*std::move(text));
+    } else {
+      configuration.complete = false;
     }
-    files.increment(failed);
   }
-  return {state, {}};
+}
+
+Configuration read_configuration(std::string_view command_line) {
+  const std::string_view file = configuration_file(command_line);
+  if (file.empty()) return {};
+  auto text = read_file(std::filesystem::path(file));
+  if (!text) return {.texts = {}, .complete = false};
+  std::vector<std::string> folders;
+  declared_sink(*text, folders);
+  Configuration configuration{.texts = {*std::move(text)}};
+  for (const std::string& folder : folders) add_folder(folder, configuration);
+  return configuration;
+}
+
+// Without a file mosquitto has no bridges.
+Sink find_sink(const Configuration& configuration) {
+  std::vector<std::string> nested;  // mosquitto refuses include_dir in an included file
+  for (const std::string& text : configuration.texts) {
+    if (auto bridge = declared_sink(text, nested)) return {SinkState::declared, *std::move(bridge)};
+  }
+  return {configuration.complete ? SinkState::missing : SinkState::unknown, {}};
 }
 
 }  // namespace
@@ -113,42 +135,13 @@ std::optional<std::chrono::seconds> declared_sys_interval(std::string_view confi
 }
 
 BrokerSettings read_settings(std::string_view command_line) {
+  const Configuration configuration = read_configuration(command_line);
   BrokerSettings settings;
-  settings.sink = find_sink(command_line);
-  const std::optional<std::string> text =
-      read_file(std::filesystem::path(configuration_file(command_line)));
-  if (!text) return settings;
-  std::vector<std::string> texts{*text};
-  std::vector<std::string> folders;
-  declared_sink(*text, folders);
-  for (const std::string& folder : folders) {
-    std::error_code failed;
-    std::filesystem::directory_iterator files(folder, failed);
-    for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
-      if (files->path().extension() != ".conf") continue;
-      if (auto more = read_file(files->path())) texts.push_back(*std::move(more));
-    }
-  }
-  for (const std::string& one : texts) {
-    settings.sys_interval = declared_sys_interval(one).value_or(settings.sys_interval);
+  settings.sink = find_sink(configuration);
+  for (const std::string& text : configuration.texts) {
+    settings.sys_interval = declared_sys_interval(text).value_or(settings.sys_interval);
   }
   return settings;
-}
-
-Sink find_sink(std::string_view command_line) {
-  const std::string_view file = configuration_file(command_line);
-  if (file.empty()) return {SinkState::missing, {}};  // without a file mosquitto has no bridges
-  const std::optional<std::string> text = read_file(std::filesystem::path(file));
-  if (!text) return {SinkState::unknown, {}};
-  std::vector<std::string> folders;
-  if (auto bridge = declared_sink(*text, folders)) return {SinkState::declared, *std::move(bridge)};
-  Sink sink;
-  for (const std::string& folder : folders) {
-    Sink found = find_in_folder(folder);
-    if (found.state == SinkState::declared) return found;
-    if (found.state == SinkState::unknown) sink.state = found.state;
-  }
-  return sink;
 }
 
 }  // namespace sheaf::store::plugin

@@ -55,10 +55,6 @@ struct Sink {
 std::optional<SinkBridge> declared_sink(std::string_view configuration,
                                         std::vector<std::string>& include_dirs);
 
-// Reads the configuration file that a broker's command line names (arguments separated by NUL). A
-// plugin cannot ask the broker for subscribers, so the configuration is the best evidence.
-Sink find_sink(std::string_view command_line);
-
 // The store's numbers are published below this topic, retained.
 inline constexpr std::string_view numbers_root = "$SYS/broker/sheaf/";
 // Mosquitto's default.
@@ -67,11 +63,13 @@ inline constexpr std::chrono::seconds default_sys_interval{10};
 // The last `sys_interval` of one configuration file; nothing if it has none that is a number.
 std::optional<std::chrono::seconds> declared_sys_interval(std::string_view configuration);
 
-// What the store follows of the broker's configuration.
+// What the store follows of the broker's configuration. A plugin cannot ask the broker for
+// subscribers, so the configuration is the best evidence of the sink.
 struct BrokerSettings {
   Sink sink;
   std::chrono::seconds sys_interval = default_sys_interval;  // 0: no numbers are published
 };
+// Reads the configuration file that a broker's command line names (arguments separated by NUL).
 BrokerSettings read_settings(std::string_view command_line);
 
 }  // namespace sheaf::store::plugin

@@ -32,6 +32,8 @@ class SinkFiles : public testing::Test {
   const std::filesystem::path& folder_ = made_.path();
 };
 
+Sink find_sink(std::string_view command_line) { return read_settings(command_line).sink; }
+
 bool declared(std::string_view text) {
   std::vector<std::string> folders;
   return declared_sink(text, folders).has_value();
