@@ -43,8 +43,8 @@ std::vector<Number> list_numbers(const EngineGauges& gauges, const EngineCounter
       {"notifications", counters.notifications},
       {"frozen", gauges.frozen ? 1u : 0u},
   };
-  if (!host.file) return all;
-  const FileNumbers& file = *host.file;
+  if (host.file == nullptr) return all;
+  const FileNumbers file = host.file->numbers();
   all.insert(all.end(), {{"file_bytes", file.bytes},
                          {"commits", file.commits},
                          {"failed_commits", file.failed_commits},

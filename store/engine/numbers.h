@@ -66,11 +66,6 @@ struct FileNumbers {
   std::uint64_t p99_us = 0;
   std::uint64_t longest_us = 0;
 };
-struct HostNumbers {
-  std::uint64_t clients = 0;  // connected ones that have sent a request
-  std::optional<FileNumbers> file{};
-};
-
 // What knows the numbers of a file.
 class FileReport {
  public:
@@ -78,6 +73,10 @@ class FileReport {
 
  protected:
   ~FileReport() = default;
+};
+struct HostNumbers {
+  std::uint64_t clients = 0;         // connected ones that have sent a request
+  const FileReport* file = nullptr;  // null: in memory only
 };
 
 struct Number {

@@ -221,9 +221,10 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
   request.persist = sent.persist();
   request.payload = publish.payload;
 
-  const Answer result = publish.topic == statestore::request_topic
-                            ? engine_.execute(request, now)
-                            : engine_.inspect(request, own_numbers(), now);
+  const Answer result =
+      publish.topic == statestore::request_topic
+          ? engine_.execute(request, now)
+          : engine_.inspect(request, {.clients = clients_.size(), .file = file_}, now);
   if (result.verdict == Verdict::disconnect) {
     return connection.session_.disconnect(ReasonCode::protocol_error,
                                           "the response topic is not allowed");
@@ -232,12 +233,6 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
   if (publish.qos == 1) connection.session_.acknowledge(publish.packet_id, ReasonCode::success);
   if (result.verdict == Verdict::answer) answer(connection, request, result);
   send_notifications();
-}
-
-HostNumbers Host::own_numbers() const {
-  HostNumbers numbers{.clients = clients_.size()};
-  if (file_ != nullptr) numbers.file = file_->numbers();
-  return numbers;
 }
 
 void Host::answer(Connection& connection, const Request& request, const Answer& answer) {

@@ -97,7 +97,6 @@ class Host {
   void on_publish(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
   // A request, or an inspection.
   void on_request(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
-  HostNumbers own_numbers() const;
   void answer(Connection& connection, const Request& request, const Answer& answer);
   void forget(Connection& connection);
   void send_notifications();

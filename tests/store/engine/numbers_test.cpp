@@ -149,14 +149,18 @@ TEST(StoreNumbers, OnlyThoseThatChangedAreTaken) {
 
 TEST(StoreNumbers, ThoseOfAFileAreThereIfThereIsOne) {
   const Store store;
-  const FileNumbers file{.bytes = 4096,
-                         .commits = 3,
-                         .failed_commits = 1,
-                         .total_us = 900,
-                         .median_us = 300,
-                         .p99_us = 400,
-                         .longest_us = 401};
-  const std::string text = print_numbers(store.engine.numbers({.clients = 2, .file = file}));
+  const struct File final : FileReport {
+    FileNumbers numbers() const override {
+      return {.bytes = 4096,
+              .commits = 3,
+              .failed_commits = 1,
+              .total_us = 900,
+              .median_us = 300,
+              .p99_us = 400,
+              .longest_us = 401};
+    }
+  } file;
+  const std::string text = print_numbers(store.engine.numbers({.clients = 2, .file = &file}));
   EXPECT_TRUE(
       text.ends_with("frozen 0\nfile_bytes 4096\ncommits 3\nfailed_commits 1\n"
                      "commit_us_total 900\ncommit_us_median 300\ncommit_us_p99 400\n"
