@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <expected>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +24,7 @@
 #include "cli/dev/rotation.h"
 #include "cli/line/dev_words.h"
 #include "cli/show/json_lines.h"
+#include "cli/system/replaced_file.h"
 
 namespace sheaf::cli {
 
@@ -88,10 +88,11 @@ class Pod {
 // A file for shells: `. FOLDER/env`.
 std::expected<void, std::string> write_environment(const std::filesystem::path& path,
                                                    const Variables& environment) {
-  std::ofstream file(path, std::ios::binary);
-  for (const std::string& line : shell_lines(environment)) file << line << '\n';
-  file.close();
-  if (!file) return std::unexpected("cannot write " + path.string() + ".");
+  std::string text;
+  for (const std::string& line : shell_lines(environment)) text.append(line).append(1, '\n');
+  if (auto failure = replace_file(path.string(), text)) {
+    return std::unexpected(std::move(failure->sentence));
+  }
   return {};
 }
 
