@@ -18,11 +18,25 @@ namespace {
 // A slower answer may come from a server that was stopped meanwhile.
 constexpr std::chrono::milliseconds slow_answer{100};
 
+constexpr unsigned lease_bits = 27;
+constexpr std::uint32_t lease_mark = 0b10101u << lease_bits;
+
 }  // namespace
 
 std::chrono::seconds item_life(std::chrono::milliseconds lease,
                                std::chrono::seconds grace) noexcept {
   return std::chrono::ceil<std::chrono::seconds>(lease) + grace;
+}
+
+std::uint32_t lease_flags(std::chrono::milliseconds lease) noexcept {
+  const bool fits = lease.count() >= 0 && lease.count() < (1 << lease_bits);
+  return fits ? lease_mark | static_cast<std::uint32_t>(lease.count()) : 0;
+}
+
+std::optional<std::chrono::milliseconds> lease_of(std::uint32_t flags) noexcept {
+  const std::uint32_t count = flags ^ lease_mark;
+  if (count >> lease_bits != 0) return std::nullopt;
+  return std::chrono::milliseconds(count);
 }
 
 Error no_versions(std::string_view node) {
@@ -48,7 +62,7 @@ CasLockKey::Step CasLockKey::first() const {
   const bool usable = certain() && connection_ == version_connection_;
   switch (request_) {
     case Request::acquire:
-      return Step::adding;
+      return rivals_.has(item_.name) ? Step::looking : Step::adding;
     case Request::renew:
       return usable || !controls_.compare ? Step::swapping : Step::looking;
     case Request::release:
@@ -91,9 +105,13 @@ protocol::Operation CasLockKey::operation() {
     operation.verb = Verb::set;
     operation.value = item_.nonce;
     operation.ttl = item_.whole_seconds ? item_life(item_.lease, controls_.grace) : item_.lease;
+    operation.flags = item_.whole_seconds ? lease_flags(item_.lease) : 0;
   }
   if (step_ == Step::adding) {
     operation.condition = Condition::if_absent;
+  } else if (step_ == Step::replacing) {
+    operation.condition = Condition::if_version;
+    operation.version = compared_[id_] = rival_;
   } else if (step_ == Step::removing ? certain() : controls_.compare) {
     operation.condition = Condition::if_version;
     operation.version = compared_[id_] = version_;
@@ -116,6 +134,7 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
     case Step::looking:
       return on_looked(answer);
     case Step::swapping:
+    case Step::replacing:
       return on_swapped(answer);
     case Step::removing:
       return on_removed(answer);
@@ -126,6 +145,7 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
 }
 
 std::optional<KeyAnswer> CasLockKey::on_stored(const socket::Completion& answer) {
+  rivals_.forget(item_.name);
   may_be_ours_ = true;
   stored_at_ = sent_at_;
   note(answer);
@@ -141,19 +161,24 @@ std::optional<KeyAnswer> CasLockKey::on_stored(const socket::Completion& answer)
 
 std::optional<KeyAnswer> CasLockKey::on_added(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return on_stored(answer);
-  if (!may_be_ours_) return ended(End::taken, answer);
-  go(Step::looking, answer.now);
-  return std::nullopt;
+  if (may_be_ours_) {
+    go(Step::looking, answer.now);
+    return std::nullopt;
+  }
+  if (item_.whole_seconds) rivals_.note(item_.name);
+  return ended(End::taken, answer);
 }
 
 std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer) {
   const bool there = answer.reply.status == Status::done;
   if (!there && request_ == Request::acquire) {
+    rivals_.forget(item_.name);
     go(Step::adding, answer.now);
     return std::nullopt;
   }
   if (!there) return ended(End::gone, answer);
   if (answer.reply.value != item_.nonce) {
+    if (request_ == Request::acquire) return on_rival(answer);
     return ended(request_ == Request::release ? End::gone : End::taken, answer);
   }
   note(answer);
@@ -164,9 +189,27 @@ std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer)
   return std::nullopt;
 }
 
+// The item is another holder's.
+std::optional<KeyAnswer> CasLockKey::on_rival(const socket::Completion& answer) {
+  KeyAnswer taken = ended(End::taken, answer);
+  if (!item_.whole_seconds) return taken;
+  const protocol::Reply& reply = answer.reply;
+  std::optional<std::chrono::nanoseconds> wait;
+  const auto lease = lease_of(reply.flags);
+  if (lease && !reply.version.empty()) {
+    wait = controls_.outwait ? *lease + drift_allowance(*lease) : std::chrono::nanoseconds(0);
+  }
+  taken.free_at = rivals_.note(item_.name, answer.connection, reply.version, wait, answer.now);
+  if (answer.now.mono < taken.free_at) return taken;
+  rival_ = reply.version;
+  go(Step::replacing, answer.now);
+  return std::nullopt;
+}
+
 std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return on_stored(answer);
   version_.clear();
+  rivals_.forget(item_.name);
   if (request_ == Request::acquire) {
     go(Step::adding, answer.now);
     return std::nullopt;

@@ -17,18 +17,23 @@
 // |          |                           | our nonce, but no  | failed: the server has none;    |
 // |          |                           | version            | release: always removing        |
 // |          |                           | another nonce      | taken; release: gone            |
+// |          |                           | the same version   | acquire: replacing              |
+// |          |                           | for a lease        |                                 |
 // |          |                           | absent             | acquire: adding; else gone      |
 // | swapping | set name nonce if version | stored             | done; if slow: once more        |
 // |          |                           | stored, no version | acquire: fetching; renew: done  |
 // |          |                           | not stored, absent | acquire: adding; renew: taken,  |
 // |          |                           |                    | gone                            |
+// | replacing| set name nonce if its     | stored             | done; if slow: swapping         |
+// |          | version                   | not stored, absent | adding                          |
 // | removing | remove name if version    | removed            | done                            |
 // |          |                           | another version    | looking                         |
 // |          |                           | absent             | gone                            |
 // | any      |                           | not answered       | failed                          |
 //
 // acquire begins with adding, renew with swapping, release with removing. Renew and release begin
-// with looking instead if the version is not certain.
+// with looking instead if the version is not certain, and so does acquire on memcached once the
+// lock was taken.
 //
 // A memcached version is valid only on the connection that returned it: a server that has restarted
 // counts from 1 again, and the same number may belong to another item. At other endpoints
@@ -45,6 +50,12 @@
 // clock even later, which costs as much again; the allowance in the belief covers 50 ms of it. As
 // everywhere, a holder believes in a lease that begins before its request was sent.
 //
+// A waiter need not wait for the end of an item that outlives the lease. The item's flags say how
+// long the lease is. Every renewal changes the version. So a holder whose version a waiter has seen
+// on one connection for a lease, and for the allowance that a belief has, believes no more, and the
+// waiter replaces that version. A renewal that is still under way then fails. An item without
+// such flags is somebody else's and is left until it ends.
+//
 // A server that was stopped and resumes stores with the second from before the stop, until it reads
 // its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing was
 // answered slowly is swapped once more. (A request that came just before the server resumed is
@@ -55,6 +66,7 @@
 
 #include "client/lock/lock_controls.h"
 #include "client/lock/lock_key.h"
+#include "client/lock/rivals.h"
 
 namespace sheaf::client::lock {
 
@@ -62,20 +74,26 @@ namespace sheaf::client::lock {
 std::chrono::seconds item_life(std::chrono::milliseconds lease,
                                std::chrono::seconds grace = LockControls().grace) noexcept;
 
+// The flags of an item whose holder has that lease, and the lease of an item with those flags, if
+// they are such. Five bits mark them, the others are the milliseconds.
+std::uint32_t lease_flags(std::chrono::milliseconds lease) noexcept;
+std::optional<std::chrono::milliseconds> lease_of(std::uint32_t flags) noexcept;
+
 // The error of an endpoint that returns no versions.
 Error no_versions(std::string_view node);
 
 class CasLockKey final : public LockKey {
  public:
-  explicit CasLockKey(LockItem item, LockControls controls = {})
-      : item_(std::move(item)), controls_(controls) {}
+  // The rivals belong to the client and outlive the key.
+  CasLockKey(LockItem item, Rivals& rivals, LockControls controls = {})
+      : item_(std::move(item)), rivals_(rivals), controls_(controls) {}
   void begin(Request request, Deadline deadline, std::uint64_t connection, Now now) override;
   bool poll_command(calls::Command& command) override;
   std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) override;
   bool watchable() const noexcept override { return false; }
 
  private:
-  enum class Step : std::uint8_t { idle, adding, fetching, looking, swapping, removing };
+  enum class Step : std::uint8_t { idle, adding, fetching, looking, swapping, replacing, removing };
 
   Step first() const;
   void go(Step step, Now now);
@@ -91,9 +109,11 @@ class CasLockKey final : public LockKey {
   KeyAnswer ended(KeyAnswer::End end, const socket::Completion& answer);
   KeyAnswer failed(Error error, const socket::Completion& answer);
   void note(const socket::Completion& answer);
+  std::optional<KeyAnswer> on_rival(const socket::Completion& answer);
   protocol::Operation operation();
 
   LockItem item_;
+  Rivals& rivals_;
   LockControls controls_;
 
   // The request.
@@ -109,6 +129,7 @@ class CasLockKey final : public LockKey {
   unsigned id_ = 0;
 
   // What is known of the item.
+  std::string rival_;         // replacing: the version of another holder's item
   bool may_be_ours_ = false;  // one of our writes was stored, or may have been
   std::string version_;       // from version_connection_; empty if it is not certain
   std::uint64_t version_connection_ = 0;

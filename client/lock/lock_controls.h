@@ -16,6 +16,7 @@ struct LockControls {
   bool token = true;  // fenced requests carry the token
   // Where versions are compared:
   bool compare = true;            // renewals compare them
+  bool outwait = true;            // a lock is taken over only after a lease without a renewal
   std::chrono::seconds grace{2};  // whole seconds by which an item outlives the lease
 };
 

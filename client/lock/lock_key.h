@@ -42,12 +42,19 @@ struct KeyAnswer {
   };
   End end = End::failed;
   Deadline sent_at{0};           // done: the key lives for at least a lease from this moment on
+  Deadline free_at = never;      // taken: when the key can be taken over, unless it is renewed
   std::string_view version;      // done, unless released; may be empty
   std::uint64_t connection = 0;  // not failed: the connection that carried it
   std::string_view node;
   std::optional<Error> error;
   bool in_question = false;  // failed: the request may have been executed
 };
+
+// By how much a belief in a lease is shorter than the lease, and a wait for the end of another
+// client's belief longer: 1 % for clock drift, and 50 ms.
+inline std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept {
+  return std::chrono::nanoseconds(lease) / 100 + std::chrono::milliseconds(50);
+}
 
 class LockKey {
  public:

@@ -41,8 +41,8 @@ Error lock_error(Outcome outcome, Reason reason, std::string_view node, std::str
   return error;
 }
 
-std::unique_ptr<LockKey> key_for(const LockTerms& terms) {
-  if (terms.by_version) return std::make_unique<CasLockKey>(terms, terms.controls);
+std::unique_ptr<LockKey> key_for(const LockTerms& terms, LockMemory& memory) {
+  if (terms.by_version) return std::make_unique<CasLockKey>(terms, memory.rivals, terms.controls);
   return std::make_unique<StoreLockKey>(terms);
 }
 
@@ -55,16 +55,11 @@ LeaseTimes::LeaseTimes(const LockTerms& terms) noexcept
       renew_interval(std::min({nanoseconds(terms.lease) / 3, belief / 2, terms.idle_timeout / 2})),
       renew_timeout(std::min(terms.attempt_timeout, nanoseconds(terms.lease) / 4)) {}
 
-nanoseconds LeaseTimes::drift_allowance(std::chrono::milliseconds lease) noexcept {
-  return nanoseconds(lease) / 100 + 50ms;
-}
-
-LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
-                   std::unique_ptr<LockKey> key)
+LockPlan::LockPlan(LockTerms terms, LockMemory& memory, Seed seed, std::unique_ptr<LockKey> key)
     : terms_(std::move(terms)),
       times_(terms_),
-      key_(key != nullptr ? std::move(key) : key_for(terms_)),
-      release_backoff_(release_backoff),
+      key_(key != nullptr ? std::move(key) : key_for(terms_, memory)),
+      memory_(memory),
       random_(seed) {
   tenure_->name = terms_.name;
   set_parent(std::move(terms_.parent));
@@ -78,7 +73,7 @@ void LockPlan::start(Now now) {
 }
 
 void LockPlan::ask(Now now) {
-  const Deadline not_before = release_backoff_.may_ask(terms_.name);
+  const Deadline not_before = memory_.backoff.may_ask(terms_.name);
   const bool too_late = asked_at_ == Deadline{0} && not_before >= terms_.wait_until;  // ask once
   if (not_before > now.mono && !too_late) {
     phase_ = Phase::waiting;
@@ -93,7 +88,7 @@ void LockPlan::ask(Now now) {
   key_->begin(Request::acquire, ask_deadline_, 0, now);
 }
 
-void LockPlan::rest(Now now) {
+void LockPlan::rest(Now now, Deadline free_at) {
   if (now.mono >= poll_at_) return ask(now);  // a hint came while asking
   phase_ = Phase::waiting;
   const auto jitter = static_cast<int>(800 + random_.below(401));
@@ -101,7 +96,7 @@ void LockPlan::rest(Now now) {
   // Where nothing can be watched, the first polls come sooner: many locks are held only briefly.
   const nanoseconds soon = nanoseconds(first_poll) * (1 << std::min(polls_, 4u));
   const bool asks_soon = !denied_ || (polls_ > 0 && !key_->watchable());
-  poll_at_ = now.mono + (asks_soon ? std::min(soon, usual) : usual);
+  poll_at_ = std::min(now.mono + (asks_soon ? std::min(soon, usual) : usual), free_at);
 }
 
 void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
@@ -110,7 +105,7 @@ void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
   failure_.reset();
   if (answer.end == End::done) return on_granted(answer, now);
   if (!terms_.patient || now.mono >= terms_.wait_until) return give_up(std::nullopt, now);
-  rest(now);
+  rest(now, answer.free_at);
   ++polls_;
   denied_ = true;
 }
@@ -288,7 +283,7 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
     const bool ours = answer.end == End::done;
     if (!freed_) freed_ = Result<bool>(ours);
     if (ours) {
-      release_backoff_.released(terms_.name, now.mono - free_sent_, random_.between(0.5, 1.5), now);
+      memory_.backoff.released(terms_.name, now.mono - free_sent_, random_.between(0.5, 1.5), now);
     }
     phase_ = Phase::over;
     return;

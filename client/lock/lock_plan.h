@@ -57,7 +57,7 @@
 #include "client/calls/procedure.h"
 #include "client/lock/lock_controls.h"
 #include "client/lock/lock_key.h"
-#include "client/lock/release_backoff.h"
+#include "client/lock/lock_memory.h"
 #include "client/lock/tenure.h"
 
 namespace sheaf::client::lock {
@@ -78,8 +78,6 @@ struct LockTerms : LockItem {
 // Times derived from the lease of a lock.
 struct LeaseTimes {
   explicit LeaseTimes(const LockTerms& terms) noexcept;
-  // The belief is shorter than the lease by this: 1 % for clock drift, and 50 ms.
-  static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
   std::chrono::nanoseconds belief;
   std::chrono::nanoseconds renew_interval;
@@ -92,10 +90,9 @@ class LockPlan final : public calls::Procedure {
   // The first poll comes sooner: a release may fall between the refusal and the watch.
   static constexpr std::chrono::milliseconds first_poll{25};
 
-  // The release backoff belongs to the client and outlives the plan. If `key` is null, the terms
+  // The memory belongs to the client and outlives the plan. If `key` is null, the terms
   // choose one.
-  LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
-           std::unique_ptr<LockKey> key = nullptr);
+  LockPlan(LockTerms terms, LockMemory& memory, Seed seed, std::unique_ptr<LockKey> key = nullptr);
 
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
@@ -141,7 +138,7 @@ class LockPlan final : public calls::Procedure {
   bool holds() const noexcept { return phase_ == Phase::held || phase_ == Phase::renewing; }
 
   void ask(Now now);
-  void rest(Now now);
+  void rest(Now now, Deadline free_at = never);
   void on_asked(const KeyAnswer& answer, Now now);
   void on_granted(const KeyAnswer& answer, Now now);
   void on_ask_failed(const KeyAnswer& answer, Now now);
@@ -158,7 +155,7 @@ class LockPlan final : public calls::Procedure {
   LockTerms terms_;
   const LeaseTimes times_;
   std::unique_ptr<LockKey> key_;
-  ReleaseBackoff& release_backoff_;
+  LockMemory& memory_;
   Random random_;
   std::shared_ptr<Tenure> tenure_ = std::make_shared<Tenure>();
   Phase phase_ = Phase::waiting;

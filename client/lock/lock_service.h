@@ -11,7 +11,7 @@
 #include <sheaf/client.h>
 
 #include "client/calls/procedure_host.h"
-#include "client/lock/release_backoff.h"
+#include "client/lock/lock_memory.h"
 #include "client/runtime/context.h"
 
 namespace sheaf::client::lock {
@@ -19,7 +19,7 @@ namespace sheaf::client::lock {
 struct LockService {
   runtime::Context& context;
   calls::ProcedureHost& procedures;
-  ReleaseBackoff backoff{};
+  LockMemory memory{};
 };
 
 std::shared_ptr<LockService> service_of(const Client& client);

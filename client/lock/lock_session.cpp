@@ -11,7 +11,7 @@ LockSession::LockSession(std::shared_ptr<LockService> service, LockTerms terms)
     : service_(std::move(service)),
       name_(terms.name),
       fenced_(!terms.by_version),
-      starting_(std::make_unique<LockPlan>(std::move(terms), service_->backoff, entropy())),
+      starting_(std::make_unique<LockPlan>(std::move(terms), service_->memory, entropy())),
       tenure_(starting_->tenure()),
       view_(service_->context) {}
 

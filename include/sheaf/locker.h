@@ -44,9 +44,9 @@ struct LockerOptions {
   /// holders never look alike. At most 256 bytes; empty = the cluster's client ID.
   std::string holder{};
   /// For how long a holder that dies keeps the lock: Locker::min_lease .. Locker::max_lease. It is
-  /// renewed each third of it while held; a holder believes in it 1 % + 50 ms less. memcached
-  /// counts in seconds: there a dead holder keeps the lock for up to 3 s more than the lease, and
-  /// for 2 s more if the lease is a whole number of seconds.
+  /// renewed each third of it while held; a holder believes in it 1 % + 50 ms less. On memcached,
+  /// which counts in seconds, a client that has been trying gets a dead holder's lock 1 % + 350 ms
+  /// later; one that comes later, after up to 3 s.
   std::chrono::milliseconds lease{10'000};
 };
 

@@ -95,6 +95,10 @@ TEST(CasLocks, WithOneSecondOfGraceTwoBelieveStill) { EXPECT_TRUE(two_believe({.
 // belongs to another.
 TEST(CasLocks, WithPlainSetsAsRenewalsTwoBelieve) { EXPECT_TRUE(two_believe({.compare = false})); }
 
+TEST(CasLocks, WithATakeOverBeforeTheLeaseEndsTwoBelieve) {
+  EXPECT_TRUE(two_believe({.outwait = false}));
+}
+
 // The number of seeds whose counter has an increment too few or too many.
 unsigned miscounting_seeds(CasHabits habits, std::uint64_t seeds) {
   unsigned count = 0;

@@ -91,8 +91,8 @@ void CasLocker::begin() {
   terms.wait_until = world_.now.mono + 3s;
   Run& run = *runs_.emplace_back(std::make_unique<Run>());
   auto lock = std::make_unique<LockPlan>(
-      terms, release_backoff_, world_.random.fork(),
-      std::make_unique<client::lock::CasLockKey>(terms, world_.controls));
+      terms, memory_, world_.random.fork(),
+      std::make_unique<client::lock::CasLockKey>(terms, memory_.rivals, world_.controls));
   run.lock = lock.get();
   tenure_ = lock->tenure();
   run.plan = std::move(lock);
@@ -245,6 +245,7 @@ void CasLocker::execute(const std::shared_ptr<Sent>& sent) {
     done.reply.status = got.status;
     done.reply.value = got.value;
     done.reply.version = got.version;
+    done.reply.flags = got.flags;
     done.connection = sent->connection;
     answer(sent, done);
   });

@@ -88,7 +88,7 @@ class CasLocker {
 
   CasWorld& world_;
   const unsigned index_;
-  client::lock::ReleaseBackoff release_backoff_;
+  client::lock::LockMemory memory_;
   std::deque<std::unique_ptr<Run>> runs_;
   Run* present_ = nullptr;  // its lock
   std::shared_ptr<client::lock::Tenure> tenure_;

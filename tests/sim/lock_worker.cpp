@@ -114,7 +114,7 @@ void LockWorker::take() {
   terms.attempt_timeout = 200ms;
   terms.controls = options_.controls;
   terms.wait_until = client_.loop().world().now().mono + 3s;
-  auto plan = std::make_unique<LockPlan>(std::move(terms), release_backoff_, random_.fork());
+  auto plan = std::make_unique<LockPlan>(std::move(terms), memory_, random_.fork());
   tenure_ = plan->tenure();
   if (present_ != nullptr) present_->leave();
   present_ = owners_.emplace_back(std::make_unique<LockOwner>(*this)).get();

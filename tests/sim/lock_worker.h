@@ -78,7 +78,7 @@ class LockWorker final {
   Counter& counter_;
   Random& random_;
   const WorkerOptions options_;
-  client::lock::ReleaseBackoff release_backoff_;
+  client::lock::LockMemory memory_;
   std::vector<std::unique_ptr<LockOwner>> owners_;
   std::unique_ptr<OperationOwner> operation_;
   std::shared_ptr<client::lock::Tenure> tenure_;

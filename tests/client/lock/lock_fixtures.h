@@ -29,7 +29,7 @@ class AskingTest : public testing::Test {
  protected:
   // `version` is that of the SET that gets the lock in hold().
   AskingTest(client::lock::LockTerms terms, std::string_view version)
-      : plan(std::move(terms), release_backoff, Seed{}), it(plan), version_(version) {
+      : plan(std::move(terms), memory, Seed{}), it(plan), version_(version) {
     plan.start(it.now());
   }
   void hold() {
@@ -38,7 +38,7 @@ class AskingTest : public testing::Test {
     it.answer(protocol::Status::done, version_);
     ASSERT_TRUE(plan.acquired());
   }
-  client::lock::ReleaseBackoff release_backoff;
+  client::lock::LockMemory memory;
   client::lock::LockPlan plan;
   Transcript<client::lock::LockPlan> it;
 

@@ -61,9 +61,9 @@ TEST_F(LockPlanTest, AsksRenewsAndReleasesOnOneConnection) {
   EXPECT_TRUE(plan.done());
   EXPECT_TRUE(plan.freed()->value());
   EXPECT_FALSE(plan.loss());
-  EXPECT_GE(release_backoff.may_ask("lock"), it.now().mono + 2ms);
-  EXPECT_LE(release_backoff.may_ask("lock"), it.now().mono + 6ms);
-  EXPECT_EQ(release_backoff.may_ask("another"), Deadline{0});
+  EXPECT_GE(memory.backoff.may_ask("lock"), it.now().mono + 2ms);
+  EXPECT_LE(memory.backoff.may_ask("lock"), it.now().mono + 6ms);
+  EXPECT_EQ(memory.backoff.may_ask("another"), Deadline{0});
 }
 
 TEST_F(LockPlanTest, OneThatIsHeldByAnotherIsNotWaitedForWithoutPatience) {
@@ -308,7 +308,7 @@ TEST_F(LockPlanTest, AnIdleConnectionIsUsedBeforeThePoolClosesIt) {
   LockTerms lazy = test::lock_terms(false);
   lazy.lease = 1h;
   lazy.idle_timeout = 60s;
-  LockPlan other(lazy, release_backoff, Seed{});
+  LockPlan other(lazy, memory, Seed{});
   Transcript<LockPlan> its(other);
   other.start(its.now());
   its.wants();
@@ -392,8 +392,8 @@ TEST_F(PatientPlanTest, AClosingClientEndsTheWait) {
 }
 
 TEST_F(PatientPlanTest, AReleasersClientLetsOthersComeFirst) {
-  LockPlan second(test::lock_terms(true), release_backoff, Seed{});
-  release_backoff.released("lock", 10ms, 1.0, it.now());
+  LockPlan second(test::lock_terms(true), memory, Seed{});
+  memory.backoff.released("lock", 10ms, 1.0, it.now());
   Transcript<LockPlan> its(second);
   second.start(its.now());
   EXPECT_TRUE(its.wants_nothing());

@@ -23,6 +23,8 @@ class Transcript {
     return command_;
   }
   bool wants_nothing() { return !plan_.poll_command(command_); }
+  // The command that was wanted last.
+  const client::calls::Command& command() const { return command_; }
   void at(Deadline time) { now_.mono = time; }
   Now now() const { return now_; }
 
@@ -32,6 +34,7 @@ class Transcript {
     done.reply.status = status;
     done.reply.version = version;
     done.reply.value = value;
+    done.reply.flags = flags;
     done.connection = connection;
     done.node = "n1:1";
     end(done);
@@ -50,6 +53,7 @@ class Transcript {
   }
 
   std::uint64_t connection = 7;  // the one that carries the answers
+  std::uint32_t flags = 0;       // in the answers
 
  private:
   void end(socket::Completion& done) {

@@ -144,7 +144,6 @@ struct ServerOfLeaders {
   const char* name;
   std::unique_ptr<LeaderServer> (*make)();
   std::chrono::milliseconds lease;
-  std::chrono::milliseconds longer{0};  // than the lease a dead leader keeps the lock
   bool (*installed)() = [] { return true; };
 };
 
@@ -159,14 +158,13 @@ std::vector<ServerOfLeaders> servers_of_leaders() {
   all.push_back({"Brokers", [] { return borrow<BrokerProcess>("mqtt"); }, 300ms});
 #endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
-  // It counts seconds: see LockerOptions::lease.
-  all.push_back({"Memcached", [] { return borrow<MemcachedProcess>("memcached"); }, 1s, 2s});
+  all.push_back({"Memcached", [] { return borrow<MemcachedProcess>("memcached"); }, 1s});
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
   all.push_back({"RedisServers", [] { return borrow<RedisProcess>("redis"); }, 300ms});
   all.push_back({"Garnet",
                  [] { return std::unique_ptr<LeaderServer>(std::make_unique<OwnGarnet>()); }, 1s,
-                 0ms, [] { return is_installed(RespSoftware::garnet); }});
+                 [] { return is_installed(RespSoftware::garnet); }});
 #endif
   return all;
 }
@@ -178,7 +176,7 @@ class Leaders : public testing::TestWithParam<ServerOfLeaders> {
     if (may_fork()) server = GetParam().make();
   }
   // A new leader has this long.
-  std::chrono::milliseconds limit() const { return GetParam().lease + GetParam().longer + 1s; }
+  std::chrono::milliseconds limit() const { return GetParam().lease + 1s; }
   std::unique_ptr<LeaderServer> server;  // null: the test is over
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Leaders);

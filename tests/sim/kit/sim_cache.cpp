@@ -41,7 +41,7 @@ CacheTable::Answer CacheTable::execute(const Operation& operation, const CacheCl
   const std::string version = std::to_string(present->version);
   if (operation.verb == Verb::get) {
     const std::int64_t left = present->ends == 0 ? -1 : present->ends - clock.second();
-    return {Status::done, present->value, version, left};
+    return {Status::done, present->value, version, left, present->flags};
   }
   if (operation.verb == Verb::touch) {
     present->ends = end_of(operation, clock);
@@ -75,7 +75,8 @@ CacheTable::Answer CacheTable::set(const Operation& operation, Item* present,
     case Condition::if_value:
       SHEAF_CHECK(false);  // memcached compares versions
   }
-  const Item item{std::string(operation.value), ++last_version_, end_of(operation, clock)};
+  const Item item{std::string(operation.value), ++last_version_, end_of(operation, clock),
+                  operation.flags};
   items_.insert_or_assign(std::string(operation.key), item);
   return {Status::done, {}, std::to_string(item.version)};
 }

@@ -37,6 +37,7 @@ class CacheTable {
     std::string value;
     std::string version;
     std::int64_t seconds_left = -1;  // get; -1: it never expires
+    std::uint32_t flags = 0;         // get
   };
 
   // Executes get, set, touch and remove, with the conditions of memcached.
@@ -51,6 +52,7 @@ class CacheTable {
     std::string value;
     std::uint64_t version = 0;
     std::int64_t ends = 0;  // second; 0 = never
+    std::uint32_t flags = 0;
   };
   static std::int64_t end_of(const protocol::Operation& operation, const CacheClock& clock);
   Answer set(const protocol::Operation& operation, Item* present, const CacheClock& clock);

@@ -165,7 +165,7 @@ class MemcachedPeer final : public SimPeer {
       service_.execute(operation);
     }
     std::string rest = flags.opaque();
-    if (flags.has('f')) rest += " f0";
+    if (flags.has('f')) rest += " f" + std::to_string(item.flags);
     if (flags.has('t')) rest += " t" + std::to_string(item.seconds_left);
     if (flags.has('c')) rest += " c" + item.version;
     if (!flags.has('v')) {
@@ -181,6 +181,7 @@ class MemcachedPeer final : public SimPeer {
     operation.key = key;
     operation.value = value;
     if (flags.has('T')) operation.ttl = std::chrono::seconds(number(flags.of('T')));
+    if (flags.has('F')) operation.flags = static_cast<std::uint32_t>(number(flags.of('F')));
     if (flags.of('M') == "E") operation.condition = Condition::if_absent;
     if (flags.of('M') == "R") operation.condition = Condition::if_present;
     if (flags.has('C')) {

@@ -44,7 +44,7 @@ struct Leader {
 /// a later leader has read the key. On `memcached://` and `redis://` no server checks that: a
 /// leader that was stopped for longer than its lease may act together with the next one until it
 /// notices. See LockStrength. When a leader dies, the next is elected when its lease ends: within
-/// 400 ms more; on memcached, which counts in seconds, up to 3.4 s more.
+/// 400 ms more, on memcached 1 % of the lease and 400 ms.
 ///
 /// Callbacks must not throw. They run on the client's dispatcher, with two exceptions: on_elected
 /// of a campaign() that blocks, and what comes after the client was closed, run on the thread of
