@@ -122,7 +122,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   const sync::MutexLock lock(update_mutex_);
-  auto locator = cluster::make_locator(config);
+  auto locator = cluster::make_locator(config, &topology()->locator());
   std::vector<NodeConfig> before = std::exchange(servers_, config.nodes);
   std::shared_ptr<const cluster::Topology> topology;
   path_->run([&](Now now) {  // redirects make topologies too, under the baton

@@ -10,7 +10,11 @@
 
 namespace sheaf::cluster {
 
-std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config) {
+std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config,
+                                                      const ClientNodeLocator* before) {
+  if (before != nullptr) {
+    if (auto made = before->for_nodes(config.nodes)) return made;
+  }
   if (config.ring == RingProfile::modula) return std::make_unique<ModulaLocator>(config.nodes);
   if (config.ring == RingProfile::pymemcache) {
     return std::make_unique<PymemcacheLocator>(config.nodes);

@@ -4,7 +4,7 @@
 // every process, machine and version must give the same answers, or readers look where no writer
 // wrote.
 //
-// Thread rule: immutable once built; any thread.
+// Thread rule: any thread; what can be observed is immutable once built.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
@@ -56,10 +56,16 @@ class ClientNodeLocator {
   virtual std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept = 0;
   // The part of all possible keys that a node owns, 0 .. 1.
   virtual double share(std::uint32_t node) const noexcept = 0;
-  // The owner of each slot: node + 1, or 0 without an owner. Empty if there are no slots.
+  // The owner of each slot: node + 1, or 0 without an owner. Empty if there are no slots. If they
+  // are not assigned, this may compute them all.
   virtual std::span<const std::uint16_t> slots() const noexcept = 0;
   // A copy in which slots have other owners; null if owners are computed.
   virtual std::unique_ptr<const ClientNodeLocator> changed(std::span<const SlotChange>) const {
+    return nullptr;
+  }
+  // The same placement for other nodes, made with what has been computed here; null if nothing can
+  // be taken over.
+  virtual std::unique_ptr<const ClientNodeLocator> for_nodes(std::span<const NodeConfig>) const {
     return nullptr;
   }
   // True if the owners of slots are assigned, not computed.
@@ -67,8 +73,9 @@ class ClientNodeLocator {
 };
 
 // The locator that a configuration asks for. Its nodes are already checked: at least one, distinct
-// identities, weights from 1.
-std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config);
+// identities, weights from 1. `before`: that of a configuration that differs in its nodes only.
+std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config,
+                                                      const ClientNodeLocator* before = nullptr);
 
 // True if the locator has neither slots nor ring points.
 constexpr bool without_points(RingProfile ring) noexcept {

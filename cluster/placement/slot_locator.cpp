@@ -5,93 +5,180 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 #include "base/checks.h"
 #include "base/hash.h"
-#include "cluster/placement/slot_score.h"
 
 namespace sheaf::cluster {
 
 SlotLocator::SlotLocator(std::span<const NodeConfig> nodes, std::uint32_t slots)
-    : shift_(64 - static_cast<unsigned>(std::countr_zero(slots))) {
+    : places_(nodes.size()),
+      workers_(slots, nodes.size() == 1 ? 1 : unknown),
+      shift_(64 - static_cast<unsigned>(std::countr_zero(slots))) {
   SHEAF_CHECK(!nodes.empty() && nodes.size() <= 1'024);
   SHEAF_CHECK(std::has_single_bit(slots) && slots >= 2);
+  candidates_.reserve(nodes.size());
   for (const NodeConfig& node : nodes) {
-    const std::string identity = node.identity();
-    const std::uint64_t hash = hash64(identity);
     const auto index = static_cast<std::uint32_t>(candidates_.size());
-    candidates_.push_back({hash, node.weight, identity, index});
+    candidates_.push_back({node.weight, node.identity(), index});
   }
   std::ranges::sort(candidates_, {},
                     [](const Candidate& c) { return std::tie(c.weight, c.identity); });
-  workers_.resize(slots, 1);
-  if (candidates_.size() == 1) return;
-  for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    workers_[slot] = static_cast<std::uint16_t>(winner(slot) + 1);
-  }
-}
-
-bool SlotLocator::wins(const Draw& a, const Draw& b) noexcept {
-  return outbids({a.value, a.race, a.candidate->weight, a.candidate->identity},
-                 {b.value, b.race, b.candidate->weight, b.candidate->identity});
-}
-
-// Among nodes of equal weight the greatest draw wins, because race() never grows with the draw. So
-// only the best node of each weight needs a logarithm, and none does if there is one weight.
-std::uint32_t SlotLocator::winner(std::uint32_t slot) const noexcept {
-  Draw best{};
-  for (std::size_t i = 0; i < candidates_.size();) {
-    Draw own{slot_draw(candidates_[i].hash, slot), 0, &candidates_[i]};
-    const std::uint64_t weight = candidates_[i].weight;
-    for (++i; i < candidates_.size() && candidates_[i].weight == weight; ++i) {
-      const std::uint64_t draw = slot_draw(candidates_[i].hash, slot);
-      if (draw > own.value) own = {draw, 0, &candidates_[i]};
+  hashes_.reserve(nodes.size());
+  for (const Candidate& candidate : candidates_) {
+    places_[candidate.node] = hashes_.size();
+    hashes_.push_back(hash64(candidate.identity));
+    if (groups_.empty() || groups_.back().weight != candidate.weight) {
+      groups_.push_back({candidate.weight, 0});
     }
-    if (best.candidate == nullptr && i == candidates_.size()) return own.candidate->node;
-    own.race = race(own.value);
-    if (best.candidate == nullptr || wins(own, best)) best = own;
+    groups_.back().end = hashes_.size();
   }
-  return best.candidate->node;
+}
+
+SlotBid SlotLocator::bid(std::size_t candidate, std::uint32_t slot) const noexcept {
+  const std::uint64_t draw = slot_draw(hashes_[candidate], slot);
+  return {draw, race(draw), candidates_[candidate].weight, candidates_[candidate].identity};
+}
+
+// The winner among the nodes that the caller takes; `nobody` if it takes none. Among nodes of equal
+// weight the greatest draw wins, because race() never grows with the draw. So only the best node of
+// each weight needs a logarithm, and none does if there is one weight.
+template <class Takes>
+std::uint32_t SlotLocator::winner(std::uint32_t slot, const Takes& takes) const noexcept {
+  SlotBid best;
+  std::uint32_t found = nobody;
+  std::size_t at = 0;
+  for (const Group& group : groups_) {
+    while (at < group.end && !takes(candidates_[at].node)) ++at;
+    if (at == group.end) continue;
+    std::size_t first = at;
+    std::uint64_t greatest = slot_draw(hashes_[at], slot);
+    for (++at; at < group.end; ++at) {
+      const std::uint64_t draw = slot_draw(hashes_[at], slot);
+      if (draw <= greatest || !takes(candidates_[at].node)) continue;
+      greatest = draw;
+      first = at;
+    }
+    if (groups_.size() == 1) return candidates_[first].node;
+    const SlotBid own = bid(first, slot);
+    if (found != nobody && !outbids(own, best)) continue;
+    best = own;
+    found = candidates_[first].node;
+  }
+  return found;
+}
+
+std::uint32_t SlotLocator::winner_against_newcomers(std::uint32_t slot,
+                                                    std::uint32_t node) const noexcept {
+  std::size_t found = places_[node];
+  SlotBid best = bid(found, slot);
+  for (const std::size_t newcomer : newcomers_) {
+    const SlotBid own = bid(newcomer, slot);
+    if (!outbids(own, best)) continue;
+    best = own;
+    found = newcomer;
+  }
+  return candidates_[found].node;
+}
+
+// A thread that has stored the entry meanwhile has stored the same owner.
+std::uint32_t SlotLocator::compute(std::uint32_t slot, std::uint16_t worker) const noexcept {
+  const std::uint32_t node =
+      worker == unknown
+          ? winner(slot, [](std::uint32_t /*node*/) { return true; })
+          : winner_against_newcomers(slot, static_cast<std::uint32_t>(worker - provisional - 1));
+  entry(slot).compare_exchange_strong(worker, static_cast<std::uint16_t>(node + 1),
+                                      std::memory_order_release, std::memory_order_relaxed);
+  return node;
 }
 
 std::uint32_t SlotLocator::slot_of(std::string_view key) const noexcept {
   return static_cast<std::uint32_t>(hash64(routing_key(key)) >> shift_);
 }
 
-Location SlotLocator::locate(std::string_view key) const noexcept {
-  const std::uint32_t slot = slot_of(key);
-  return {workers_[slot] - 1u, slot};
-}
-
 // As owner_order(), but without building the order.
 std::uint32_t SlotLocator::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
   const std::uint32_t slot = slot_of(key);
-  Draw best{};
-  for (const Candidate& candidate : candidates_) {
-    if (!filter.takes(candidate.node)) continue;
-    const std::uint64_t draw = slot_draw(candidate.hash, slot);
-    const Draw own{draw, race(draw), &candidate};
-    if (best.candidate == nullptr || wins(own, best)) best = own;
+  const std::uint32_t found =
+      winner(slot, [&filter](std::uint32_t node) { return filter.takes(node); });
+  return found != nobody ? found : owner(slot);
+}
+
+// Entries are read with `acquire`, so that the caller reads the table after all that were stored.
+std::span<const std::uint16_t> SlotLocator::slots() const noexcept {
+  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
+    const std::uint16_t worker = entry(slot).load(std::memory_order_acquire);
+    if (worker == unknown || worker >= provisional) compute(slot, worker);
   }
-  return best.candidate != nullptr ? best.candidate->node : workers_[slot] - 1u;
+  return workers_;
 }
 
 double SlotLocator::share(std::uint32_t node) const noexcept {
-  const auto own = std::ranges::count(workers_, node + 1);
+  const auto own = std::ranges::count(slots(), node + 1);
   return static_cast<double>(own) / static_cast<double>(workers_.size());
 }
 
-std::vector<std::uint32_t> SlotLocator::owner_order(std::uint32_t slot) const {
-  std::vector<Draw> draws;
-  draws.reserve(candidates_.size());
-  for (const Candidate& candidate : candidates_) {
-    const std::uint64_t draw = slot_draw(candidate.hash, slot);
-    draws.push_back({draw, race(draw), &candidate});
+std::unique_ptr<const ClientNodeLocator> SlotLocator::for_nodes(
+    std::span<const NodeConfig> nodes) const {
+  auto made = std::make_unique<SlotLocator>(nodes, static_cast<std::uint32_t>(workers_.size()));
+  if (nodes.size() > 1) made->take_over(*this);
+  return made;
+}
+
+// Finds the newcomers. Returns what the entries of the locator before become, by node + 1. A node
+// that has another weight has left and is a newcomer.
+std::vector<std::uint16_t> SlotLocator::meet(const SlotLocator& before) {
+  std::vector<std::uint16_t> becomes(before.candidates_.size() + 1, unknown);
+  const auto place = [](const Candidate& c) { return std::tie(c.weight, c.identity); };
+  std::size_t old = 0;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const auto wanted = place(candidates_[i]);
+    while (old < before.candidates_.size() && place(before.candidates_[old]) < wanted) ++old;
+    const bool stays = old < before.candidates_.size() && place(before.candidates_[old]) == wanted;
+    const bool is_new = !stays || std::ranges::binary_search(before.newcomers_, old);
+    if (is_new) newcomers_.push_back(i);
+    if (!stays) continue;
+    becomes[before.candidates_[old].node + 1] = static_cast<std::uint16_t>(candidates_[i].node + 1);
   }
-  std::ranges::sort(draws, wins);
+  return becomes;
+}
+
+// An owner that stays is still the first of all that stay. To compare it with many newcomers would
+// take longer than a new table, because only the comparison needs logarithms.
+void SlotLocator::take_over(const SlotLocator& before) {
+  std::vector<std::uint16_t> becomes = meet(before);
+  if (newcomers_.size() > candidates_.size() / 4) return newcomers_.clear();
+  for (std::uint16_t& worker : becomes) {
+    if (worker != unknown && !newcomers_.empty()) worker |= provisional;
+  }
+  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
+    const std::uint16_t worker = before.entry(slot).load(std::memory_order_relaxed);
+    workers_[slot] = becomes[worker & ~provisional];
+  }
+}
+
+SlotLocator::Entries SlotLocator::entries() const noexcept {
+  Entries entries;
+  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
+    const std::uint16_t worker = entry(slot).load(std::memory_order_relaxed);
+    ++(worker == unknown      ? entries.unknown
+       : worker < provisional ? entries.known
+                              : entries.provisional);
+  }
+  return entries;
+}
+
+std::vector<std::uint32_t> SlotLocator::owner_order(std::uint32_t slot) const {
+  std::vector<std::pair<SlotBid, std::uint32_t>> bids;
+  bids.reserve(candidates_.size());
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    bids.emplace_back(bid(i, slot), candidates_[i].node);
+  }
+  std::ranges::sort(bids, outbids, [](const auto& each) { return each.first; });
   std::vector<std::uint32_t> order;
-  order.reserve(draws.size());
-  for (const Draw& draw : draws) order.push_back(draw.candidate->node);
+  order.reserve(bids.size());
+  for (const auto& [bid, node] : bids) order.push_back(node);
   return order;
 }
 

@@ -110,9 +110,11 @@ void Topology::owners(std::span<const std::string_view> keys,
 }
 
 std::vector<std::uint32_t> Topology::owning_nodes() const {
-  std::vector<bool> owns(members_.size(), slots().empty());
-  for (const std::uint16_t owner : slots()) {
-    if (owner != 0) owns[owner - 1] = true;
+  std::vector<bool> owns(members_.size(), !assigned());
+  if (assigned()) {
+    for (const std::uint16_t owner : slots()) {
+      if (owner != 0) owns[owner - 1] = true;
+    }
   }
   std::vector<std::uint32_t> nodes;
   for (std::size_t i = 0; i < members_.size(); ++i) {

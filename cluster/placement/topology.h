@@ -100,8 +100,8 @@ class Topology {
   const std::string& identity(std::uint32_t node) const noexcept {
     return members_[positions_[node]].identity();
   }
-  // The nodes that own keys, in the order of the members: those with slots; all if there are no
-  // slots.
+  // The nodes that own keys, in the order of the members: those with slots; all if slots are not
+  // assigned.
   std::vector<std::uint32_t> owning_nodes() const;
   // The nodes that copy a member. Reads of its keys may go to them.
   std::span<const std::uint32_t> replicas(std::uint32_t node) const noexcept {
@@ -117,13 +117,14 @@ class Topology {
     return static_cast<std::uint32_t>(positions_.size());
   }
   // The owner of every slot: its position among the members + 1, or 0 without an owner. Empty if
-  // there are no slots (`ring`).
+  // there are no slots (`ring`). May compute them all if they are not assigned.
   std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
   // The identity of a slot's owner; empty if it has no owner.
   std::string_view owner_of_slot(std::uint32_t slot) const noexcept {
     const std::uint32_t worker = slots()[slot];
     return worker == 0 ? std::string_view() : members_[worker - 1].identity();
   }
+  const ClientNodeLocator& locator() const noexcept { return *locator_; }
   // True if the owners of slots are assigned, not computed, so that they may change.
   bool assigned() const noexcept { return locator_->assigned(); }
 
