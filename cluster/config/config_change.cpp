@@ -2,8 +2,9 @@
 
 #include "cluster/config/config_change.h"
 
-#include <algorithm>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "cluster/config/config_options.h"
@@ -27,9 +28,11 @@ constexpr std::pair<std::string_view, Same> other_choices[] = {
     {"an option of the engines", same<&ClusterConfig::engine_options>},
 };
 
-const NodeConfig* find(const std::vector<NodeConfig>& servers, const std::string& identity) {
-  const auto found = std::ranges::find(servers, identity, &NodeConfig::identity);
-  return found == servers.end() ? nullptr : &*found;
+// The servers' weights, by identity.
+std::unordered_map<std::string, std::uint32_t> weights_of(const std::vector<NodeConfig>& servers) {
+  std::unordered_map<std::string, std::uint32_t> weights;
+  for (const NodeConfig& server : servers) weights.emplace(server.identity(), server.weight);
+  return weights;
 }
 
 }  // namespace
@@ -52,15 +55,19 @@ std::optional<std::string> fixed_difference(const ClusterConfig& now, const Clus
 ServerChanges changes_of(const std::vector<NodeConfig>& before,
                          const std::vector<NodeConfig>& after) {
   ServerChanges changes;
+  const auto old = weights_of(before);
+  const auto present = weights_of(after);
   for (const NodeConfig& server : before) {
-    if (find(after, server.identity()) == nullptr) changes.removed.push_back(server.identity());
+    std::string identity = server.identity();
+    if (!present.contains(identity)) changes.removed.push_back(std::move(identity));
   }
   for (const NodeConfig& server : after) {
-    const NodeConfig* const old = find(before, server.identity());
-    if (old == nullptr) {
-      changes.added.push_back(server.identity());
-    } else if (old->weight != server.weight) {
-      changes.reweighted.push_back(server.identity());
+    std::string identity = server.identity();
+    const auto found = old.find(identity);
+    if (found == old.end()) {
+      changes.added.push_back(std::move(identity));
+    } else if (found->second != server.weight) {
+      changes.reweighted.push_back(std::move(identity));
     }
   }
   return changes;
