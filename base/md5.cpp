@@ -83,8 +83,8 @@ void add_block(State& state, const char* block) noexcept {
 // The longest text that fits in one block with its padding.
 constexpr std::size_t longest_short = 55;
 
-// The first number of each of four short texts.
-Four first_numbers(const std::string_view* texts) noexcept {
+// The numbers of each of four short texts.
+StateOf<Four> digests_of(const std::string_view* texts) noexcept {
   WordsOf<Four> words;
   for (unsigned lane = 0; lane < 4; ++lane) {
     std::array<char, 64> block{};
@@ -98,23 +98,39 @@ Four first_numbers(const std::string_view* texts) noexcept {
   StateOf<Four> state;
   for (unsigned i = 0; i < 4; ++i) state[i] = Four{} + start_state[i];
   steps(state, words, std::make_integer_sequence<unsigned, 64>{});
-  return state[0] + start_state[0];
+  for (unsigned i = 0; i < 4; ++i) state[i] += start_state[i];
+  return state;
+}
+
+// Calls store(index, number) for each text, where number(n) is the n-th number of its digest.
+template <class Store>
+void hash_all(std::span<const std::string_view> texts, const Store& store) {
+  const auto is_short = [](std::string_view text) { return text.size() <= longest_short; };
+  for (std::size_t at = 0; at < texts.size();) {
+    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
+    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
+      const StateOf<Four> digests = digests_of(four.data());
+      for (unsigned lane = 0; lane < 4; ++lane) {
+        store(at++, [&](unsigned n) { return digests[n][lane]; });
+      }
+    } else {
+      const Md5 digest = md5(texts[at]);
+      store(at++, [&](unsigned n) { return md5_word(digest, n); });
+    }
+  }
 }
 
 }  // namespace
 
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {
-  const auto is_short = [](std::string_view text) { return text.size() <= longest_short; };
-  for (std::size_t at = 0; at < texts.size();) {
-    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
-    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
-      const Four numbers = first_numbers(four.data());
-      for (unsigned lane = 0; lane < 4; ++lane) words[at++] = numbers[lane];
-    } else {
-      words[at] = md5_word(md5(texts[at]), 0);
-      ++at;
-    }
-  }
+  hash_all(texts, [&](std::size_t at, const auto& number) { words[at] = number(0); });
+}
+
+void md5_words(std::span<const std::string_view> texts,
+               std::span<std::array<std::uint32_t, 4>> words) {
+  hash_all(texts, [&](std::size_t at, const auto& number) {
+    for (unsigned n = 0; n < 4; ++n) words[at][n] = number(n);
+  });
 }
 
 Md5 md5(std::string_view data) noexcept {

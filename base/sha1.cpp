@@ -1,7 +1,9 @@
 #include "base/sha1.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <utility>
 
 namespace sheaf {
 namespace {
@@ -9,43 +11,106 @@ namespace {
 constexpr std::size_t block_size = 64;
 using Block = std::array<std::uint8_t, block_size>;
 
-// RFC 3174 section 5: the function and the constant of each 20 of the 80 steps.
-std::uint32_t mix(unsigned round, std::uint32_t b, std::uint32_t c, std::uint32_t d) noexcept {
-  if (round == 0) return (b & c) | (~b & d);
-  if (round == 2) return (b & c) | (b & d) | (c & d);
-  return b ^ c ^ d;
-}
+// Hashes four texts at once: most processors compute on four numbers as fast as on one.
+using Four = std::uint32_t __attribute__((vector_size(16)));
+template <class Number>
+using StateOf = std::array<Number, 5>;
+template <class Number>
+using WordsOf = std::array<Number, 16>;
+
+constexpr Sha1 start_state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 constexpr std::array<std::uint32_t, 4> constants{0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
 
+template <class Number>
+Number turned(Number x, int by) noexcept {
+  return x << by | x >> (32 - by);
+}
+
+// RFC 3174 section 5: the function of each 20 of the 80 steps.
+template <unsigned Round, class Number>
+Number mix(Number b, Number c, Number d) noexcept {
+  if constexpr (Round == 0) return (b & c) | (~b & d);
+  if constexpr (Round == 2) return (b & c) | (b & d) | (c & d);
+  return b ^ c ^ d;
+}
+
+// The numbers change roles from step to step instead of moving, and so do the last 16 words.
+template <unsigned I, class Number>
+void step(StateOf<Number>& state, WordsOf<Number>& words) noexcept {
+  Number& word = words[I % 16];
+  if constexpr (I >= 16) {
+    word = turned(words[(I - 3) % 16] ^ words[(I - 8) % 16] ^ words[(I - 14) % 16] ^ word, 1);
+  }
+  Number& b = state[(81 - I) % 5];
+  Number& e = state[(84 - I) % 5];
+  e += turned(state[(80 - I) % 5], 5) + mix<I / 20>(b, state[(82 - I) % 5], state[(83 - I) % 5]) +
+       word + constants[I / 20];
+  b = turned(b, 30);
+}
+
+template <class Number, unsigned... I>
+void steps(StateOf<Number>& state, WordsOf<Number>& words,
+           std::integer_sequence<unsigned, I...> /*all*/) noexcept {
+  (step<I>(state, words), ...);
+}
+
+template <class Bytes>
+std::uint32_t word_at(const Bytes& block, unsigned index) noexcept {
+  const auto byte = [&block, index](unsigned at) -> std::uint32_t {
+    return static_cast<std::uint8_t>(block[4 * index + at]);
+  };
+  return byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
+}
+
 void add_block(Sha1& state, const Block& block) noexcept {
-  std::array<std::uint32_t, 80> words;
-  for (unsigned i = 0; i < 16; ++i) {
-    words[i] = 0;
-    for (unsigned byte = 0; byte < 4; ++byte) words[i] = words[i] << 8 | block[4 * i + byte];
-  }
-  for (unsigned i = 16; i < 80; ++i) {
-    words[i] = std::rotl(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
-  }
-  auto [a, b, c, d, e] = state;
-  for (unsigned i = 0; i < 80; ++i) {
-    const std::uint32_t next =
-        std::rotl(a, 5) + mix(i / 20, b, c, d) + e + words[i] + constants[i / 20];
-    e = d;
-    d = c;
-    c = std::rotl(b, 30);
-    b = a;
-    a = next;
-  }
-  const Sha1 mixed{a, b, c, d, e};
+  WordsOf<std::uint32_t> words;
+  for (unsigned i = 0; i < 16; ++i) words[i] = word_at(block, i);
+  Sha1 mixed = state;
+  steps(mixed, words, std::make_integer_sequence<unsigned, 80>{});
   for (unsigned i = 0; i < 5; ++i) state[i] += mixed[i];
+}
+
+// The longest text that fits in one block with its padding.
+constexpr std::size_t longest_short = 55;
+
+// The first number of each of four short texts.
+Four first_numbers(const std::string_view* texts) noexcept {
+  WordsOf<Four> words;
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    std::array<char, block_size> block{};
+    const std::string_view text = texts[lane];
+    if (!text.empty()) std::memcpy(block.data(), text.data(), text.size());
+    block[text.size()] = static_cast<char>(0x80);
+    for (unsigned i = 0; i < 14; ++i) words[i][lane] = word_at(block, i);
+    words[14][lane] = 0;
+    words[15][lane] = static_cast<std::uint32_t>(8 * text.size());
+  }
+  StateOf<Four> state;
+  for (unsigned i = 0; i < 5; ++i) state[i] = Four{} + start_state[i];
+  steps(state, words, std::make_integer_sequence<unsigned, 80>{});
+  return state[0] + start_state[0];
 }
 
 }  // namespace
 
+void sha1_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {
+  const auto is_short = [](std::string_view text) { return text.size() <= longest_short; };
+  for (std::size_t at = 0; at < texts.size();) {
+    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
+    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
+      const Four numbers = first_numbers(four.data());
+      for (unsigned lane = 0; lane < 4; ++lane) words[at++] = numbers[lane];
+    } else {
+      words[at] = sha1(texts[at])[0];
+      ++at;
+    }
+  }
+}
+
 // The text is followed by a one bit, by zeros, and by its length in bits as the last 8 bytes of a
 // block.
 Sha1 sha1(std::string_view data) noexcept {
-  Sha1 state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  Sha1 state = start_state;
   const std::uint64_t bits = std::uint64_t{data.size()} * 8;
   const std::size_t blocks = (data.size() + 8) / block_size + 1;
   for (std::size_t i = 0; i < blocks; ++i) {

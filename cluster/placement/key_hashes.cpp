@@ -21,16 +21,27 @@ constexpr auto remainders = [] {
 
 }  // namespace
 
-std::uint32_t one_at_a_time(std::string_view text) noexcept {
-  std::uint32_t value = 0;
+void OneAtATime::add(std::string_view text) noexcept {
+  std::uint32_t value = state_;
   for (const char c : text) {
     value += static_cast<std::uint32_t>(static_cast<signed char>(c));
     value += value << 10;
     value ^= value >> 6;
   }
+  state_ = value;
+}
+
+std::uint32_t OneAtATime::hash() const noexcept {
+  std::uint32_t value = state_;
   value += value << 3;
   value ^= value >> 11;
   return value + (value << 15);
+}
+
+std::uint32_t one_at_a_time(std::string_view text) noexcept {
+  OneAtATime hash;
+  hash.add(text);
+  return hash.hash();
 }
 
 std::uint32_t crc32(std::string_view text, std::uint32_t before) noexcept {

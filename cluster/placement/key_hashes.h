@@ -12,7 +12,15 @@
 namespace sheaf::cluster {
 
 // Bob Jenkins's one-at-a-time hash. It takes bytes as signed, as libmemcached does on the machines
-// where its rings exist.
+// where its rings exist. A copy goes on from where it was made.
+class OneAtATime {
+ public:
+  void add(std::string_view text) noexcept;
+  std::uint32_t hash() const noexcept;
+
+ private:
+  std::uint32_t state_ = 0;
+};
 std::uint32_t one_at_a_time(std::string_view text) noexcept;
 
 // The CRC-32 of zlib and Ethernet. `before` is that of the text before this one.

@@ -1,14 +1,12 @@
 #pragma once
 
 // The other locator: every node has weight x 160 points on a ring of 2^32, and a key belongs to the
-// first point after its hash. A table of buckets finds that point without a search. Formula:
-// docs/wire/locators.md, "Ring".
+// first point after its hash. Formula: docs/wire/locators.md, "Ring".
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <span>
-#include <vector>
 
 #include "cluster/placement/locator.h"
 #include "cluster/placement/ring_points.h"
@@ -29,17 +27,18 @@ class RingLocator final : public ClientNodeLocator {
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
   // Sorted by position, each position once.
-  std::span<const RingPoint> points() const noexcept { return points_; }
+  std::span<const RingPoint> points() const noexcept { return ring_.points(); }
   // The first point after a position; wraps at the end of the ring.
-  const RingPoint& next_point(std::uint32_t position) const noexcept;
+  const RingPoint& next_point(std::uint32_t position) const noexcept {
+    return points()[index_after(position)];
+  }
 
  private:
-  void place(std::span<const NodeConfig> nodes);
-  void fill_buckets();
+  std::size_t index_after(std::uint32_t position) const noexcept {
+    return position == ~std::uint32_t{0} ? 0 : ring_.first_from(position + 1);
+  }
 
-  std::vector<RingPoint> points_;
-  std::vector<std::uint32_t> buckets_;  // by leading bits: the first point not before the bucket
-  unsigned shift_ = 31;
+  PointRing ring_;
 };
 
 }  // namespace sheaf::cluster

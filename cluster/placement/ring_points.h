@@ -1,12 +1,15 @@
 #pragma once
 
-// Shared by all rings of points.
+// PointRing: points on a ring of 2^32 positions, which all rings share. A table of buckets, by the
+// leading bits of a position, finds a point without a search, and sorts points when it is made.
 //
-// Thread rule: plain values and functions.
+// Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "cluster/placement/locator.h"
 
@@ -15,6 +18,33 @@ namespace sheaf::cluster {
 struct RingPoint {
   std::uint32_t position;
   std::uint32_t node;
+};
+
+class PointRing {
+ public:
+  // What becomes of points at one position.
+  enum class Same : std::uint8_t { stay, first_stays };
+
+  PointRing() = default;
+  // At least one point. Those at one position keep their order.
+  PointRing(std::span<const RingPoint> drawn, Same same);
+
+  // Sorted by position.
+  std::span<const RingPoint> points() const noexcept { return points_; }
+  // The index of the first point that is not before a position; wraps at the end of the ring.
+  std::size_t first_from(std::uint32_t position) const noexcept {
+    std::size_t at = buckets_[position >> shift_];
+    while (at < points_.size() && points_[at].position < position) ++at;
+    return at < points_.size() ? at : 0;
+  }
+
+ private:
+  void scatter(std::span<const RingPoint> drawn);
+  void sort(Same same);
+
+  std::vector<RingPoint> points_;
+  std::vector<std::uint32_t> buckets_;  // the first point that is not before the bucket
+  unsigned shift_ = 31;
 };
 
 // The node of the first point from `at` on, with wrap-around, that takes requests; the node of `at`

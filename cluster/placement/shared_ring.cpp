@@ -3,7 +3,11 @@
 #include "cluster/placement/shared_ring.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/checks.h"
 #include "base/md5.h"
@@ -16,22 +20,22 @@ namespace {
 constexpr std::uint16_t default_port = 11'211;
 
 std::uint32_t md5_hash(std::string_view text) noexcept { return md5_word(md5(text), 0); }
-std::uint32_t sha1_hash(std::string_view text) noexcept { return sha1(text)[0]; }
 std::uint32_t crc32_hash(std::string_view text) noexcept { return crc32(text); }
 
-// "host-k", or "host:port-k" if the port is not memcached's default.
-std::string libmemcached_label(const NodeConfig& node, std::uint32_t k) {
-  std::string label = node.host;
-  if (node.port != default_port) label += ":" + std::to_string(node.port);
-  return label + "-" + std::to_string(k);
+// What all labels of a server begin with; the number of the label follows. "host-", or "host:port-"
+// if the port is not memcached's default.
+std::string libmemcached_name(const NodeConfig& node) {
+  std::string name = node.host;
+  if (node.port != default_port) name += ":" + std::to_string(node.port);
+  return name + "-";
 }
 
-std::string spymemcached_label(const NodeConfig& node, std::uint32_t k) {
-  return node.host + ":" + std::to_string(node.port) + "-" + std::to_string(k);
+std::string spymemcached_name(const NodeConfig& node) {
+  return node.host + ":" + std::to_string(node.port) + "-";
 }
 
-std::string dalli_label(const NodeConfig& node, std::uint32_t k) {
-  return node.host + ":" + std::to_string(node.port) + ":" + std::to_string(k);
+std::string dalli_name(const NodeConfig& node) {
+  return node.host + ":" + std::to_string(node.port) + ":";
 }
 
 // What all servers have together, for the number of labels of one.
@@ -56,13 +60,64 @@ std::uint32_t dalli_labels(std::uint32_t weight, const Fleet& fleet) {
   return static_cast<std::uint32_t>(160 * std::uint64_t{weight} * fleet.servers / fleet.weight);
 }
 
-// One point of each label, by its hash; without a hash the four words of its MD5.
-using PointHash = std::uint32_t (*)(std::string_view) noexcept;
+// The labels of one server after the other.
+class Labels {
+ public:
+  void begin(std::string name, std::uint32_t count) {
+    name_ = std::move(name);
+    count_ = count;
+  }
+  const std::string& name() const noexcept { return name_; }
+  std::uint32_t count() const noexcept { return count_; }
+  // Written into the memory of those before.
+  std::span<const std::string_view> texts() {
+    if (texts_.size() < count_) texts_.resize(count_);
+    views_.clear();
+    for (std::uint32_t k = 0; k < count_; ++k) {
+      texts_[k].assign(name_).append(std::to_string(k));
+      views_.push_back(texts_[k]);
+    }
+    return views_;
+  }
+
+ private:
+  std::string name_;
+  std::uint32_t count_ = 0;
+  std::vector<std::string> texts_;
+  std::vector<std::string_view> views_;
+};
+
+using Hashes = std::vector<std::uint32_t>;
+
+// One point of each label, by its hash. What all labels begin with is hashed once.
+void plain_points(Labels& labels, Hashes& points) {
+  OneAtATime named;
+  named.add(labels.name());
+  points.clear();
+  for (std::uint32_t k = 0; k < labels.count(); ++k) {
+    OneAtATime hash = named;
+    hash.add(std::to_string(k));
+    points.push_back(hash.hash());
+  }
+}
+
+void sha1_points(Labels& labels, Hashes& points) {
+  points.resize(labels.count());
+  sha1_first_words(labels.texts(), points);
+}
+
+// Four points of each label.
+void md5_points(Labels& labels, Hashes& points) {
+  std::vector<std::array<std::uint32_t, 4>> digests(labels.count());
+  md5_words(labels.texts(), digests);
+  points.clear();
+  for (const auto& digest : digests) points.insert(points.end(), digest.begin(), digest.end());
+}
 
 struct Profile {
-  std::string (*label)(const NodeConfig&, std::uint32_t k);
+  std::string (*name)(const NodeConfig&);
   std::uint32_t (*labels)(std::uint32_t weight, const Fleet&);
-  PointHash point_hash;
+  void (*points)(Labels&, Hashes&);
   std::uint32_t (*key_hash)(std::string_view) noexcept;
   bool last_wins;     // if two servers have one point
   bool from_before;   // a key belongs to the point before its hash, not to the one after it
@@ -70,15 +125,15 @@ struct Profile {
 };
 
 constexpr Profile libmemcached_plain{
-    libmemcached_label, plain_labels, one_at_a_time, one_at_a_time, false, false, false};
+    libmemcached_name, plain_labels, plain_points, one_at_a_time, false, false, false};
 // The library switches to weighted points automatically, and keeps its hash for keys.
 constexpr Profile libmemcached_switched{
-    libmemcached_label, md5_labels, nullptr, one_at_a_time, false, false, false};
+    libmemcached_name, md5_labels, md5_points, one_at_a_time, false, false, false};
 constexpr Profile libmemcached_weighted{
-    libmemcached_label, md5_labels, nullptr, md5_hash, false, false, false};
+    libmemcached_name, md5_labels, md5_points, md5_hash, false, false, false};
 constexpr Profile spymemcached{
-    spymemcached_label, md5_labels, nullptr, md5_hash, true, false, false};
-constexpr Profile dalli{dalli_label, dalli_labels, sha1_hash, crc32_hash, true, true, true};
+    spymemcached_name, md5_labels, md5_points, md5_hash, true, false, false};
+constexpr Profile dalli{dalli_name, dalli_labels, sha1_points, crc32_hash, true, true, true};
 
 const Profile& profile_of(RingProfile profile, std::span<const NodeConfig> nodes) {
   const bool weights = std::ranges::any_of(nodes, [](const auto& node) { return node.weight > 1; });
@@ -102,6 +157,7 @@ const Profile& profile_of(RingProfile profile, std::span<const NodeConfig> nodes
 
 }  // namespace
 
+// The server that wins a point that two have comes first.
 SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
   SHEAF_CHECK(!nodes.empty());
   const Profile& rules = profile_of(profile, nodes);
@@ -110,31 +166,21 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
   hashes_again_ = rules.hashes_again;
   Fleet fleet{nodes.size(), 0};
   for (const NodeConfig& node : nodes) fleet.weight += node.weight;
-  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    const std::uint32_t labels = rules.labels(nodes[node].weight, fleet);
-    for (std::uint32_t k = 0; k < labels; ++k) {
-      const std::string label = rules.label(nodes[node], k);
-      if (rules.point_hash != nullptr) {
-        points_.push_back({rules.point_hash(label) ^ flip_, node});
-        continue;
-      }
-      const Md5 digest = md5(label);
-      for (unsigned n = 0; n < 4; ++n) points_.push_back({md5_word(digest, n), node});
-    }
+  std::vector<RingPoint> drawn;
+  drawn.reserve(160 * nodes.size());
+  Labels labels;
+  Hashes points;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    const auto node = rules.last_wins ? static_cast<std::uint32_t>(nodes.size()) - 1 - i : i;
+    labels.begin(rules.name(nodes[node]), rules.labels(nodes[node].weight, fleet));
+    rules.points(labels, points);
+    for (const std::uint32_t position : points) drawn.push_back({position ^ flip_, node});
   }
-  std::ranges::sort(points_, [&](const RingPoint& a, const RingPoint& b) {
-    if (a.position != b.position) return a.position < b.position;
-    return rules.last_wins ? a.node > b.node : a.node < b.node;
-  });
-}
-
-std::size_t SharedRing::point_at(std::uint32_t hash) const noexcept {
-  const auto at = std::ranges::lower_bound(points_, hash, {}, &RingPoint::position);
-  return at != points_.end() ? static_cast<std::size_t>(at - points_.begin()) : 0;
+  ring_ = PointRing(drawn, PointRing::Same::stay);
 }
 
 Location SharedRing::locate(std::string_view key) const noexcept {
-  const RingPoint& point = points_[point_of(key)];
+  const RingPoint& point = points()[point_of(key)];
   return {point.node, point.position ^ flip_};
 }
 
@@ -145,24 +191,24 @@ void SharedRing::owners(std::span<const std::string_view> keys,
   } else {
     std::ranges::transform(keys, nodes.begin(), key_hash_);
   }
-  for (std::uint32_t& node : nodes) node = points_[point_at(node ^ flip_)].node;
+  for (std::uint32_t& node : nodes) node = points()[ring_.first_from(node ^ flip_)].node;
 }
 
 // dalli hashes the number of the attempt and the key, up to 19 times.
 std::uint32_t SharedRing::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
   const std::size_t owner = point_of(key);
-  if (hashes_again_ && !filter.takes(points_[owner].node)) {
+  if (hashes_again_ && !filter.takes(points()[owner].node)) {
     for (unsigned attempt = 0; attempt < 19; ++attempt) {
       const char digits[] = {'1', static_cast<char>('0' + attempt % 10)};
       const std::string_view number(digits, 2);
       const std::uint32_t start = crc32(attempt < 10 ? number.substr(1) : number);
-      const std::uint32_t node = points_[point_at(crc32(key, start) ^ flip_)].node;
+      const std::uint32_t node = points()[ring_.first_from(crc32(key, start) ^ flip_)].node;
       if (filter.takes(node)) return node;
     }
   }
-  return stand_in_from(points_, owner, filter);
+  return stand_in_from(points(), owner, filter);
 }
 
-double SharedRing::share(std::uint32_t node) const noexcept { return share_of(points_, node); }
+double SharedRing::share(std::uint32_t node) const noexcept { return share_of(points(), node); }
 
 }  // namespace sheaf::cluster

@@ -8,8 +8,6 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "cluster/placement/locator.h"
 #include "cluster/placement/ring_points.h"
@@ -31,20 +29,19 @@ class SharedRing final : public ClientNodeLocator {
   // Sorted by position; of equal positions the first counts. A key belongs to the first position
   // that is not less than its own. Where another client looks for the point before a key instead,
   // positions are complements.
-  std::span<const RingPoint> points() const noexcept { return points_; }
+  std::span<const RingPoint> points() const noexcept { return ring_.points(); }
 
  private:
   using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
 
-  std::size_t point_at(std::uint32_t hash) const noexcept;
   std::size_t point_of(std::string_view key) const noexcept {
-    return point_at(key_hash_(key) ^ flip_);
+    return ring_.first_from(key_hash_(key) ^ flip_);
   }
 
   KeyHash key_hash_;
   std::uint32_t flip_;  // all ones: positions are complements
   bool hashes_again_;
-  std::vector<RingPoint> points_;
+  PointRing ring_;
 };
 
 }  // namespace sheaf::cluster

@@ -268,6 +268,21 @@ TEST(Sha1Test, GivesTheDigestsOfTheSpecification) {
   EXPECT_EQ(sha1(""), (Sha1{0xda39a3ee, 0x5e6b4b0d, 0x3255bfef, 0x95601890, 0xafd80709}));
 }
 
+TEST(ClientHashes, ManyTextsAtOnceGiveTheFirstNumbersOfTheirSha1) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 500; ++i) {
+    texts.push_back(std::string(i * 7 % 71, static_cast<char>('a' + i % 26)) + std::to_string(i));
+  }
+  texts.insert(texts.begin() + 2, "");
+  for (std::size_t count = 0; count <= texts.size(); count = 2 * count + 1) {
+    const std::vector<std::string_view> views(texts.begin(),
+                                              texts.begin() + static_cast<long>(count));
+    std::vector<std::uint32_t> words(count);
+    sha1_first_words(views, words);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(words[i], sha1(views[i])[0]) << views[i];
+  }
+}
+
 // The check value of CRC-32, and MurmurHash3 with every number of bytes in its last word.
 TEST(KeyHashes, GiveTheirKnownValues) {
   EXPECT_EQ(crc32("123456789"), 0xcbf43926u);
