@@ -1,6 +1,8 @@
 #include "client/calls/node_calls.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "client/calls/admit.h"
 #include "client/calls/node_round.h"
@@ -115,6 +117,16 @@ std::vector<NodeText> unsaid(const ClusterConfig& config, const Error& error) {
   return texts;
 }
 
+// With one allocation.
+std::string text_of(std::initializer_list<std::string_view> parts) {
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  std::string text;
+  text.reserve(size);
+  for (const std::string_view part : parts) text.append(part);
+  return text;
+}
+
 // Adds the current counters. The topology may have changed meanwhile, and the client may be
 // closing.
 struct WithCounters {
@@ -191,9 +203,9 @@ Result<Location> locate(const runtime::Context& context, std::string_view key) {
     return location;
   }
   const bool slots = context.config().locator == LocatorKind::slots;
-  location.reason = std::string(tagged ? "the tag in {} " : "the key ") + "falls on " +
-                    (slots ? "slot " : "ring point ") + std::to_string(found.point) + ", which " +
-                    location.node + " owns";
+  location.reason =
+      text_of({tagged ? "the tag in {} " : "the key ", "falls on ", slots ? "slot " : "ring point ",
+               std::to_string(found.point), ", which ", location.node, " owns"});
   return location;
 }
 
