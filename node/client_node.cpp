@@ -282,7 +282,10 @@ void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, c
   ++ours(request).items_;
   ++stats_.replies;
   if (reply.status == Status::refused) ++stats_.refused;
-  if (ours(request).counted) tallies_.on_item(request.operation.verb, reply.status);
+  const bool asked_again = reply.unsure && reply.status == Status::absent;  // and counted then
+  if (ours(request).counted && !asked_again) {
+    tallies_.on_item(request.operation.verb, reply.status);
+  }
   request.sink->on_item(request, index, reply, now);
 }
 

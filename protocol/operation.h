@@ -110,6 +110,9 @@ struct OperationTerms {
   // The request, for one key, follows a Redirect of kind `ask`: the node does not own the key yet.
   // Protocols without redirects ignore it.
   bool asking = false;
+  // get_many: the session may leave keys `unsure` if that makes the request cheaper. Only for a
+  // caller that waits: a later request of its own cannot overtake the second one for such a key.
+  bool may_be_unsure = false;
 };
 
 // Views are borrowed: submit() copies `key` and `version`; `value`, `keys` and `words` must live
@@ -166,9 +169,11 @@ struct Reply {
   std::optional<std::chrono::milliseconds> server_wall;  // clock
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease
-  bool stale = false;   // get, lease: the value is there but was marked out of date
-  bool unsure = false;  // for a key of get_many: only a get of it alone shows whether it exists
-  bool polls = false;   // watch: no notifications will come; the key must be read now and then
+  bool stale = false;  // get, lease: the value is there but was marked out of date
+  // For a key of get_many. Refused: it must be requested alone. Absent: only a request that may not
+  // leave it unsure shows if it exists. Done: its value is empty, or it does not exist.
+  bool unsure = false;
+  bool polls = false;  // watch: no notifications will come; the key must be read now and then
   std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed
   bool executed = false;  // refused only: the server did it, but its reply exceeds a limit of ours
 };

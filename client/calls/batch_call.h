@@ -73,6 +73,9 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
   if (request.entries.empty()) return {};
   request.operation.deadline = admitted->deadline;
   BatchMemory memory(request.entries.size());
+  // A key that a replica does not have is requested again by a rule of its own.
+  request.operation.may_be_unsure =
+      std::is_same_v<Op, runtime::GetOp> && context.config().reads == ReadTarget::primary;
   const BatchTerms terms{request.operation, admitted->started, admitted->parent};
   auto plan = make_plan(context, request.entries, *memory);
   if constexpr (std::is_same_v<Op, runtime::GetOp>) {

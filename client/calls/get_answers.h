@@ -39,11 +39,19 @@ class GetAnswers {
   void answer(std::uint32_t place, const protocol::Reply& reply);
   void miss(std::uint32_t place) { known_[place].state = State::absent; }
   void fail(std::uint32_t place, Error error);
-  // Only a get of this key alone can give the answer.
-  void doubt(std::uint32_t place) { known_[place].state = State::unsure; }
+  // Only another request can give the answer: for this key alone, or, if the key seems absent,
+  // together with others.
+  void doubt(std::uint32_t place, bool seems_absent) {
+    known_[place].state = seems_absent ? State::seems_absent : State::unsure;
+  }
+  // The key is requested once more.
+  void forget(std::uint32_t place) { known_[place].state = State::nothing; }
 
   bool is_known(std::uint32_t place) const { return known_[place].state > State::unsure; }
   bool unsure(std::uint32_t place) const { return known_[place].state == State::unsure; }
+  bool seems_absent(std::uint32_t place) const {
+    return known_[place].state == State::seems_absent;
+  }
 
   // Makes strings of the keys now, and of every value from now on.
   void make_entries();
@@ -52,7 +60,7 @@ class GetAnswers {
   std::vector<Entry> take();
 
  private:
-  enum class State : std::uint8_t { nothing, unsure, absent, put_aside, in_entry };
+  enum class State : std::uint8_t { nothing, seems_absent, unsure, absent, put_aside, in_entry };
   // A value in State::put_aside is in bytes_, followed by its version.
   struct Known {
     State state = State::nothing;

@@ -21,7 +21,7 @@ GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
       parts_(this->plan().memory()),
       idle_parts_(this->plan().memory()),
       alone_(this->plan().memory()),
-      for_owners_(this->plan().memory()) {
+      again_(this->plan().memory()) {
   for (std::uint32_t place = 0; place < keys_.size(); ++place) {
     keys_[place] = this->plan().item(this->plan().at(place)).key;
   }
@@ -38,22 +38,22 @@ void GetBatch::run_deferred(Now) { answers_.make_entries(); }
 // Starts as many keys as the node has room for, and the keys that must be requested alone.
 void GetBatch::feed(std::uint32_t node) {
   start_runs(node);
-  ask_owners();
+  ask_again();
   while (!alone_.empty()) {
     const Alone alone = alone_.back();
     alone_.pop_back();
     const std::uint32_t owner = plan().item(plan().at(alone.place)).node;
     start_alone(owner, alone);
     start_runs(owner);
-    ask_owners();
+    ask_again();
   }
 }
 
 // Consecutive keys of one owner share a request.
-void GetBatch::ask_owners() {
-  while (!for_owners_.empty()) {
+void GetBatch::ask_again() {
+  while (!again_.empty()) {
     const auto places =
-        std::exchange(for_owners_, std::pmr::vector<std::uint32_t>(for_owners_.get_allocator()));
+        std::exchange(again_, std::pmr::vector<std::uint32_t>(again_.get_allocator()));
     for (std::size_t i = 0; i < places.size();) {
       const std::uint32_t owner = plan().item(plan().at(places[i])).node;
       const bool scatters = path().cluster().scatters(plan().epoch(), owner);
@@ -62,7 +62,7 @@ void GetBatch::ask_owners() {
              plan().item(plan().at(places[next])).node == owner) {
         ++next;
       }
-      start_part(owner, places[i], static_cast<std::uint32_t>(next - i), false);
+      start_part(owner, places[i], static_cast<std::uint32_t>(next - i), true);
       i = next;
     }
   }
@@ -102,12 +102,12 @@ void GetBatch::start_alone(std::uint32_t node, const Alone& alone) {
     answers_.fail(alone.place, std::move(*error));
     plan().done(plan().at(alone.place));
   } else {
-    start_part(node, alone.place, 1, false, alone.continues);
+    start_part(node, alone.place, 1, true, alone.continues);
   }
 }
 
-void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
-                          bool may_lag, std::uint64_t continues) {
+void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again,
+                          std::uint64_t continues) {
   if (cancelled()) {
     for (std::uint32_t place = first; place < first + count; ++place) {
       answers_.fail(place, cancelled_key(terms_.started, now()));
@@ -122,7 +122,8 @@ void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t
   part.count = count;
   part.sink = this;
   part.operation = terms_.operation;
-  part.may_lag = may_lag;
+  part.operation.may_be_unsure &= !again;
+  part.may_lag = !again;
   part.continues = continues;
   part.parent = terms_.parent;
   if (count == 1) {
@@ -140,7 +141,7 @@ void GetBatch::on_item(socket::Request& request, std::uint32_t index, const prot
   SHEAF_CHECK(index < part.count);
   const std::uint32_t place = part.first + index;
   if (reply.unsure) {
-    answers_.doubt(place);
+    answers_.doubt(place, reply.status == protocol::Status::absent);
   } else if (reply.status != protocol::Status::refused) {
     answers_.answer(place, reply);
   } else {
@@ -179,7 +180,10 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
     if (answers_.is_known(place)) {
       plan().done(plan().at(place));
     } else if (asks_again) {
-      for_owners_.push_back(place);
+      again_.push_back(place);
+    } else if (completion.answered && answers_.seems_absent(place)) {
+      answers_.forget(place);
+      again_.push_back(place);
     } else if (scatters || (completion.answered && answers_.unsure(place))) {
       alone_.push_back({place, part.number()});
     } else if (completion.answered) {

@@ -4,13 +4,14 @@
 // requested alone:
 //
 // - a key that the protocol does not list (SessionFactory::takes_batches),
-// - a key whose absence only its own get can prove (protocol::Reply::unsure),
+// - a key whose state only its own get can show (protocol::Reply::unsure),
 // - keys of a node that is down while other nodes replace it, each for its own keys,
 // - keys that are on another node by now, because the topology has changed since the plan was made,
 // - keys that no node owns.
 //
 // If replicas may answer, the keys that a replica did not have are requested again from their
-// owner.
+// owner. Keys that a server may not have (protocol::Reply::unsure) are requested again, too, with
+// Operation::may_be_unsure off.
 //
 // If a request of many keys fails, the keys without an answer fail; the others keep their values.
 //
@@ -55,9 +56,9 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   void cancel_started(Now now) override;
   void start_runs(std::uint32_t node);
   void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
-  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool may_lag = true,
+  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again = false,
                   std::uint64_t continues = 0);
-  void ask_owners();
+  void ask_again();
   bool asks_owner(const Part& part, const socket::Completion& completion) const noexcept;
   void start_alone(std::uint32_t node, const Alone& alone);
   void end_alone(std::uint32_t place, const socket::Completion& completion);
@@ -74,7 +75,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
   std::pmr::vector<Alone> alone_;
-  std::pmr::vector<std::uint32_t> for_owners_;  // places of keys to request from their owners
+  std::pmr::vector<std::uint32_t> again_;  // places of keys to request again
 };
 
 }  // namespace sheaf::client::calls

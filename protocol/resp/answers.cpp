@@ -12,6 +12,7 @@ namespace sheaf::protocol::resp {
 
 using protocol::Reply;
 using Part = Pending::Part;
+using Array = Pending::Array;
 
 namespace {
 
@@ -76,7 +77,9 @@ bool Answers::may_come(const Pending& request) const noexcept {
   const OutputQueue::Progress progress = output.progress(request.frame);
   if (progress == OutputQueue::Progress::written) return true;
   if (progress == OutputQueue::Progress::waiting) return false;
-  if (request.question == Question::many) return request.at + 1 < request.keys;
+  if (request.question == Question::many) {
+    return request.array == Array::none && request.at + 1 < request.keys;
+  }
   switch (request.part) {
     case Part::asking:
     case Part::watching:
@@ -100,8 +103,9 @@ bool Answers::may_be_large(std::optional<Type> type) noexcept {
       return true;
     case Question::stats:
       return type == Type::text || type == Type::verbatim;
-    case Question::value:
     case Question::many:
+      return type == Type::text && request->array != Array::awaited;
+    case Question::value:
     case Question::touch_by_value:
     case Question::exchange:
     case Question::present:
@@ -201,14 +205,27 @@ Step Answers::on_identity(Pending& request, const Value& value) {
 Step Answers::on_key(Pending& list, const Value& value, Event& event) {
   Reply reply;
   if (value.is_error()) {
+    if (list.array == Array::open) return broken_type();
     reply = refusal(ServerError::parse(value.text()));
     reply.unsure = true;
-  } else if (!read_value(value, reply)) {
+    if (list.array == Array::awaited) {
+      list.array = Array::refused;
+      mget_.on_refusal(reply.redirect.has_value());
+    }
+  } else if (list.array == Array::awaited || !read_value(value, reply)) {
     return broken_type();
   }
+  if (reply.status == Status::absent) {
+    list.misses = true;
+    reply.unsure = list.array == Array::open;
+  }
+  return on_item(list, reply, event);
+}
+
+Step Answers::on_item(Pending& list, const Reply& reply, Event& event) {
   const std::uint32_t index = list.at++;
   const bool wanted = list.state == Pending::State::waiting;
-  if (wanted && reply.status != Status::absent) {
+  if (wanted && (reply.status != Status::absent || reply.unsure)) {
     event.kind = Event::Kind::item;
     event.ticket = list.ticket;
     event.index = index;
@@ -219,10 +236,43 @@ Step Answers::on_key(Pending& list, const Value& value, Event& event) {
   return list.at == list.keys ? end_list(list, event) : Step::again;
 }
 
-Pending* Answers::finished_list() noexcept {
+Step Answers::end_list(Pending& list, Event& event) {
+  if (list.array != Array::refused) mget_.on_answer(list.misses);
+  return answer(list, {}, event);
+}
+
+Pending* Answers::answered_list() noexcept {
   Pending* const request = queue_.due();
-  const bool is_list = request != nullptr && request->question == Question::many;
-  return is_list && request->at == request->keys ? request : nullptr;
+  if (request == nullptr || request->question != Question::many) return nullptr;
+  const bool answered = request->at == request->keys || request->array == Array::refused;
+  return answered ? request : nullptr;
+}
+
+Step Answers::go_on(Pending& list, Event& event) {
+  if (list.at == list.keys) return end_list(list, event);
+  Reply reply;
+  reply.status = Status::refused;
+  reply.unsure = true;
+  return on_item(list, reply, event);
+}
+
+bool Answers::in_array() noexcept {
+  const Pending* const request = queue_.due();
+  return request != nullptr && request->array == Array::open;
+}
+
+// The only array that may come has an element for each key.
+std::optional<Step> Answers::read_array_head() {
+  Pending* const request = queue_.due();
+  if (request == nullptr || request->array != Array::awaited) return std::nullopt;
+  const std::string_view data = life_.input().data();
+  if (!data.starts_with('*')) return std::nullopt;
+  if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
+  const std::string head = "*" + std::to_string(request->keys) + "\r\n";
+  if (!data.starts_with(head)) return head.starts_with(data) ? Step::need_input : broken_type();
+  life_.input().consumed(head.size());
+  request->array = Array::open;
+  return Step::again;
 }
 
 Step Answers::answer(Pending& request, const Reply& reply, Event& event) {

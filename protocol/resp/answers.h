@@ -26,7 +26,9 @@
 // A change continues with its next step until it is answered (changes.h).
 //
 // A request for many keys is answered key by key; null means absent. A key that was answered by an
-// error is `unsure`: it must be read alone.
+// error is `unsure`: it must be read alone. So are all keys of an MGET that was answered by an
+// error, and each whose element is null: it may hold another type. The elements are read one by
+// one, as the replies to GETs are, so each value has the limits of a value.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -41,6 +43,7 @@
 #include "protocol/resp/cluster/server_facts.h"
 #include "protocol/resp/greeting/session_options.h"
 #include "protocol/resp/identity_watch.h"
+#include "protocol/resp/mget_use.h"
 #include "protocol/resp/renewal.h"
 #include "protocol/resp/tracking.h"
 #include "protocol/resp/wire/reply_tree.h"
@@ -53,7 +56,7 @@ class Answers {
   // All outlive this object.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
           RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal,
-          IdentityWatch& identity) noexcept
+          IdentityWatch& identity, MgetUse& mget) noexcept
       : options_(options),
         server_(server),
         life_(life),
@@ -61,15 +64,22 @@ class Answers {
         changes_(changes),
         tracking_(tracking),
         renewal_(renewal),
-        identity_(identity) {}
+        identity_(identity),
+        mget_(mget) {}
 
   // Handles the next reply, given its bytes; not for pushes.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
   // True if the next reply may exceed the limits, if it is of this type.
   bool may_be_large(std::optional<Type> type) noexcept;
-  // The oldest request, if all its keys are answered and only its end must still be reported.
-  Pending* finished_list() noexcept;
-  Step end_list(Pending& list, Event& event) { return answer(list, {}, event); }
+  // The oldest request, if it is for many keys and all further events come without another reply.
+  Pending* answered_list() noexcept;
+  // Its next event.
+  Step go_on(Pending& list, Event& event);
+  // Reads what precedes the elements of an array that the oldest request awaits. Nothing if another
+  // reply must be read.
+  std::optional<Step> read_array_head();
+  // True while the elements of an array are read.
+  bool in_array() noexcept;
 
  private:
   bool may_come(const Pending& request) const noexcept;
@@ -82,6 +92,8 @@ class Answers {
   Step on_tracking(Pending& request, const Value& reply);
   Step on_identity(Pending& request, const Value& reply);
   Step on_key(Pending& list, const Value& reply, Event& event);
+  Step on_item(Pending& list, const protocol::Reply& reply, Event& event);
+  Step end_list(Pending& list, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);
   Step broken_type() { return life_.broken("a reply of an unexpected type"); }
@@ -101,6 +113,7 @@ class Answers {
   Tracking& tracking_;
   Renewal& renewal_;
   IdentityWatch& identity_;
+  MgetUse& mget_;
   ValueVersion event_version_;
   std::string event_text_;  // texts of the last event that are not in the input
 };

@@ -146,10 +146,13 @@ Pending& RequestWriter::write_watch(const Operation& operation) {
 }
 
 Pending& RequestWriter::write_many(const Operation& operation) {
-  Pending& request = add(Question::many, commands_.write_each("GET", operation.keys));
+  const bool together = operation.may_be_unsure && mget_.suits(operation.keys, server_);
+  Pending& request = add(Question::many, together ? commands_.write_all("MGET", operation.keys)
+                                                  : commands_.write_each("GET", operation.keys));
   request.keys = static_cast<std::uint32_t>(operation.keys.size());
   request.texts = operation.keys;
-  request.acts_early = true;
+  request.array = together ? Pending::Array::awaited : Pending::Array::none;
+  request.acts_early = !together;
   return request;
 }
 

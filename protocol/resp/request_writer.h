@@ -15,6 +15,7 @@
 #include "protocol/resp/changes/request_queue.h"
 #include "protocol/resp/cluster/server_facts.h"
 #include "protocol/resp/greeting/session_options.h"
+#include "protocol/resp/mget_use.h"
 #include "protocol/resp/tracking.h"
 #include "protocol/resp/wire/command_writer.h"
 
@@ -24,13 +25,15 @@ class RequestWriter {
  public:
   // All outlive this object.
   RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
-                OutputQueue& output, Changes& changes, Tracking& tracking) noexcept
+                OutputQueue& output, Changes& changes, Tracking& tracking,
+                const MgetUse& mget) noexcept
       : options_(options),
         server_(server),
         queue_(queue),
         commands_(output),
         changes_(changes),
-        tracking_(tracking) {}
+        tracking_(tracking),
+        mget_(mget) {}
 
   // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation);
@@ -58,6 +61,7 @@ class RequestWriter {
   CommandWriter commands_;
   Changes& changes_;
   Tracking& tracking_;
+  const MgetUse& mget_;
 };
 
 }  // namespace sheaf::protocol::resp

@@ -58,11 +58,12 @@ RespSession::RespSession(SessionOptions options)
       commands_(life().output()),
       handshake_(options_.handshake),
       changes_(options_, handshake_.server(), requests(), life().output()),
-      writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_),
+      writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_,
+              mget_),
       renewal_(handshake_.login(), requests(), life().output()),
       identity_(options_, handshake_.server(), requests(), life().output()),
       answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_,
-               identity_) {}
+               identity_, mget_) {}
 
 Peer RespSession::peer() const {
   const ServerFacts& server = handshake_.server();
@@ -107,8 +108,9 @@ Step RespSession::next_step(Event& event) {
     event.kind = Event::Kind::outdated;
     return Step::event;
   }
-  if (Pending* const list = answers_.finished_list()) return answers_.end_list(*list, event);
+  if (Pending* const list = answers_.answered_list()) return answers_.go_on(*list, event);
   if (life().input().skipping()) return Step::need_input;
+  if (const auto step = answers_.read_array_head()) return *step;
   switch (reader_.read(life().input().data())) {
     case ReplyReader::Progress::need_input:
       return Step::need_input;
@@ -125,7 +127,9 @@ Step RespSession::next_step(Event& event) {
 
 Step RespSession::on_reply(Event& event) {
   const Value reply = reader_.root();
-  if (reply.is(Type::push)) return on_push(reply);
+  if (reply.is(Type::push)) {
+    return answers_.in_array() ? life().broken("a push inside a reply") : on_push(reply);
+  }
   return ready() ? answers_.on_reply(reply, reader_.bytes(), event) : on_greeting(reply, event);
 }
 

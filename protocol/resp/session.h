@@ -33,6 +33,7 @@
 #include "protocol/resp/answers.h"
 #include "protocol/resp/greeting/handshake.h"
 #include "protocol/resp/identity_watch.h"
+#include "protocol/resp/mget_use.h"
 #include "protocol/resp/renewal.h"
 #include "protocol/resp/request_writer.h"
 #include "protocol/resp/tracking.h"
@@ -77,6 +78,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   Handshake handshake_;
   Changes changes_;
   Tracking tracking_;
+  MgetUse mget_;
   RequestWriter writer_;
   Renewal renewal_;
   IdentityWatch identity_;

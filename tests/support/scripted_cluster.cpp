@@ -49,6 +49,13 @@ int listen_at(const std::string& host, std::uint16_t& port) {
   return descriptor;
 }
 
+// The greeting of a member of a cluster.
+std::string hello() {
+  std::string text(protocol::resp::live::redis_hello_resp3);
+  constexpr std::string_view alone = "$10\r\nstandalone";
+  return text.replace(text.find(alone), alone.size(), "$7\r\ncluster");
+}
+
 bool begins_with(std::string_view command, std::string_view words) {
   return command.starts_with(words) &&
          (command.size() == words.size() || command[words.size()] == ' ');
@@ -292,7 +299,7 @@ std::vector<ScriptedCluster::Part> ScriptedCluster::answer_to(std::size_t server
     return script.answer;
   }
   const std::string& verb = words.front();
-  if (verb == "HELLO") return {{std::string(protocol::resp::live::redis_hello_resp3)}};
+  if (verb == "HELLO") return {{hello()}};
   if (verb == "PING") return {{"+PONG\r\n"}};
   if (command == "CLUSTER NODES") return {{bulk_text(nodes_text(server))}};
   if (verb == "CLUSTER") return {{"-ERR unknown subcommand 'x'. Try CLUSTER HELP.\r\n"}};

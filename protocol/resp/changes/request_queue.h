@@ -9,6 +9,7 @@
 // | request      | frame                 | replies, in order                               |
 // |--------------|-----------------------|-------------------------------------------------|
 // | many keys    | a GET for each        | one for each; `at` counts those that have come  |
+// |              | or one MGET           | one array, whose elements are counted likewise  |
 // | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
 // | transaction  | WATCH, GET, MULTI     | the same; that of GET is its own                |
 // |              | a write, EXEC         | the same; that of EXEC is its own               |
@@ -39,7 +40,7 @@ namespace sheaf::protocol::resp {
 // What was asked, by the answers that may come. An error may answer any of them.
 enum class Question : std::uint8_t {
   value,           // GET, GETEX: a text, or null
-  many,            // the same for each key
+  many,            // the same for each key, or an array of them
   touch,           // PEXPIRE: 1, or 0
   touch_by_value,  // GETEX, whose value is not needed
   store,           // SET: OK; also null, if it has a condition
@@ -63,6 +64,8 @@ enum class Question : std::uint8_t {
 // `acts_early` is true for requests of several commands.
 struct Pending : OrderedRequest {
   enum class Part : std::uint8_t { asking, watching, opening, queued, own, closing };
+  // How an MGET is answered; `none`: the request is no MGET.
+  enum class Array : std::uint8_t { none, awaited, open, refused };
   static constexpr std::uint16_t no_slot = slot_count;
 
   Question question = Question::value;
@@ -73,6 +76,8 @@ struct Pending : OrderedRequest {
   std::uint16_t slot = no_slot;  // its key's slot, if it has one key
   std::uint32_t keys = 0;        // many
   std::uint32_t at = 0;          // many
+  Array array = Array::none;     // many
+  bool misses = false;           // many: a key was absent
   ValueVersion version{};        // store: of the new value
   // many: the keys; command: its words. Owned by the caller: gone once the request is forgotten.
   std::span<const std::string_view> texts{};

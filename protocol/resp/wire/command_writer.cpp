@@ -29,6 +29,14 @@ void put_header(ByteWriter& out, char type, std::size_t number) {
   out.bytes(crlf);
 }
 
+std::size_t text_size(std::size_t size) noexcept { return header_size(size) + size + crlf.size(); }
+
+void put_text(ByteWriter& out, std::string_view text) {
+  put_header(out, '$', text.size());
+  out.bytes(text);
+  out.bytes(crlf);
+}
+
 struct Sizes {
   std::size_t owned = 0;              // all bytes except those of `largest`
   const Argument* largest = nullptr;  // the largest text
@@ -77,35 +85,37 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
 
 OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
   std::size_t bytes = header_size(command.size());
-  for (const std::string_view word : command) {
-    bytes += header_size(word.size()) + word.size() + crlf.size();
-  }
+  for (const std::string_view word : command) bytes += text_size(word.size());
   output_.reserve(bytes);
   ByteWriter out(output_.buffer());
   put_header(out, '*', command.size());
-  for (const std::string_view word : command) {
-    put_header(out, '$', word.size());
-    out.bytes(word);
-    out.bytes(crlf);
-  }
+  for (const std::string_view word : command) put_text(out, word);
   return output_.end_secret();
 }
 
 OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
                                                std::span<const std::string_view> texts) {
-  const auto text_size = [](std::size_t size) { return header_size(size) + size + crlf.size(); };
   std::size_t bytes = texts.size() * (header_size(2) + text_size(name.size()));
   for (const std::string_view text : texts) bytes += text_size(text.size());
   output_.reserve(bytes);
   ByteWriter out(output_.buffer());
   for (const std::string_view text : texts) {
     put_header(out, '*', 2);
-    for (const std::string_view word : {name, text}) {
-      put_header(out, '$', word.size());
-      out.bytes(word);
-      out.bytes(crlf);
-    }
+    put_text(out, name);
+    put_text(out, text);
   }
+  return output_.end();
+}
+
+OutputQueue::FrameId CommandWriter::write_all(std::string_view name,
+                                              std::span<const std::string_view> texts) {
+  std::size_t bytes = header_size(1 + texts.size()) + text_size(name.size());
+  for (const std::string_view text : texts) bytes += text_size(text.size());
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  put_header(out, '*', 1 + texts.size());
+  put_text(out, name);
+  for (const std::string_view text : texts) put_text(out, text);
   return output_.end();
 }
 

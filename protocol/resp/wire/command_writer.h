@@ -67,6 +67,8 @@ class CommandWriter {
   OutputQueue::FrameId write_together(std::span<const Command> commands);
   // Writes a command of two words for each of `texts`, as one frame; everything is copied.
   OutputQueue::FrameId write_each(std::string_view name, std::span<const std::string_view> texts);
+  // Writes one command with all of `texts` as its arguments; everything is copied.
+  OutputQueue::FrameId write_all(std::string_view name, std::span<const std::string_view> texts);
 
  private:
   OutputQueue& output_;

@@ -155,5 +155,140 @@ TEST_F(RespMany, IsOfOneTypeThroughout) {
   }
 }
 
+// ---- MGET, for callers that may ask again
+
+Operation doubtful(const std::vector<std::string_view>& keys) {
+  Operation made = many(keys);
+  made.may_be_unsure = true;
+  return made;
+}
+
+class RespMget : public RespMany {};
+
+TEST_F(RespMget, ANullLeavesItsKeyUnsure) {
+  const Ticket ticket = wire.submit(doubtful(keys));
+  EXPECT_EQ(wire.sent(), "MGET a b c d");
+  wire.feed("*4\r\n$1\r\n1\r\n_\r\n$0\r\n\r\n$-1\r\n", 1);
+  for (const std::uint32_t index : {0u, 1u, 2u, 3u}) {
+    const Seen item = wire.next();
+    EXPECT_EQ(item.kind, Event::Kind::item);
+    EXPECT_EQ(item.ticket, ticket);
+    EXPECT_EQ(item.index, index);
+    EXPECT_EQ(item.unsure, index % 2 == 1);
+    EXPECT_EQ(item.status, index % 2 == 1 ? Status::absent : Status::done);
+    EXPECT_EQ(item.value, index == 0 ? "1" : "");
+  }
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespMget, NeedsThatTheLastFourRequestsMissedNoKey) {
+  wire.submit(doubtful(keys));
+  wire.take();
+  wire.feed("*4\r\n_\r\n_\r\n_\r\n_\r\n");
+  for (int i = 0; i < 4; ++i) {
+    wire.submit(doubtful(keys));
+    EXPECT_EQ(wire.sent(), "GET a; GET b; GET c; GET d") << i;
+    wire.feed("$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n");
+  }
+  wire.submit(doubtful(keys));
+  EXPECT_EQ(wire.sent(), "MGET a b c d");
+  wire.feed("*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n");
+  wire.submit(many(keys));
+  EXPECT_EQ(wire.sent(), "GET a; GET b; GET c; GET d") << "the caller cannot ask again";
+  wire.feed("$1\r\n1\r\n_\r\n$1\r\n3\r\n$1\r\n4\r\n");
+  wire.submit(doubtful(keys));
+  EXPECT_EQ(wire.sent(), "GET a; GET b; GET c; GET d");
+}
+
+TEST_F(RespMget, TakesKeysOfOneSlotInACluster) {
+  ReadyWire member(Server::garnet);
+  ASSERT_TRUE(member.session.server().cluster);
+  member.submit(doubtful(keys));
+  EXPECT_EQ(member.sent(), "GET a; GET b; GET c; GET d");
+  const std::vector<std::string_view> tagged{"{t}a", "{t}b", "t"};
+  member.feed("$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n");
+  member.submit(doubtful(tagged));
+  EXPECT_EQ(member.sent(), "MGET {t}a {t}b t");
+}
+
+TEST_F(RespMget, AnErrorLeavesEachKeyToBeAskedForAlone) {
+  const Ticket ticket = wire.submit(doubtful(keys));
+  const Ticket other = wire.submit(get("k"));
+  wire.take();
+  wire.feed(redirect("a") + "$1\r\nk\r\n");
+  for (const std::uint32_t index : {0u, 1u, 2u, 3u}) {
+    const Seen item = wire.next();
+    EXPECT_EQ(item.kind, Event::Kind::item);
+    EXPECT_EQ(item.ticket, ticket);
+    EXPECT_EQ(item.index, index);
+    EXPECT_EQ(item.status, Status::refused);
+    EXPECT_TRUE(item.unsure);
+    EXPECT_EQ(item.redirect.has_value(), index == 0);
+  }
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  EXPECT_EQ(wire.next().ticket, other);
+  EXPECT_TRUE(wire.events.empty());
+  wire.submit(doubtful(keys));
+  EXPECT_EQ(wire.sent(), "MGET a b c d");
+}
+
+TEST_F(RespMget, IsNotUsedOnceTheServerHasRefusedIt) {
+  wire.submit(doubtful(keys));
+  wire.take();
+  wire.feed("-NOPERM no MGET\r\n");
+  wire.events.clear();
+  wire.submit(doubtful(keys));
+  EXPECT_EQ(wire.sent(), "GET a; GET b; GET c; GET d");
+}
+
+TEST_F(RespMget, AValueAboveTheLimitIsRefusedAlone) {
+  wire.submit(doubtful(keys));
+  wire.take();
+  wire.feed("*4\r\n$1\r\n1\r\n" + bulk(std::string(2'000'001, 'v')) + "$1\r\n3\r\n$1\r\n4\r\n",
+            100'000);
+  EXPECT_EQ(wire.next().value, "1");
+  const Seen large = wire.next();
+  EXPECT_EQ(large.reason, Reason::too_large);
+  EXPECT_FALSE(large.unsure);
+  EXPECT_EQ(wire.next().value, "3");
+  EXPECT_EQ(wire.next().value, "4");
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+}
+
+TEST_F(RespMget, ACancelledOneKeepsItsPlace) {
+  for (const std::string& answer :
+       {"*4\r\n$1\r\n1\r\n_\r\n$1\r\n3\r\n_\r\n"s, redirect("a"), "-NOPERM no\r\n"s}) {
+    ReadyWire fresh;
+    const Ticket given_up = fresh.submit(doubtful(keys));
+    const Ticket next = fresh.submit(get("k"));
+    fresh.take();
+    fresh.session.cancel(given_up, fresh.now());
+    fresh.feed(answer + "$1\r\nk\r\n", 3);
+    const Seen own = fresh.next();
+    EXPECT_EQ(own.ticket, next) << answer;
+    EXPECT_EQ(own.value, "k");
+    EXPECT_TRUE(fresh.session.clean());
+  }
+}
+
+TEST_F(RespMget, IsAnsweredByOneArrayOfTextsAndNulls) {
+  for (const std::string_view odd :
+       {"$1\r\n1\r\n", "_\r\n", "*3\r\n", "*-1\r\n", "~4\r\n", "*4\r\n:1\r\n", "*4\r\n-ERR no\r\n",
+        "*4\r\n>1\r\n$1\r\nx\r\n", "*4\r\n*1\r\n$1\r\nx\r\n"}) {
+    ReadyWire fresh;
+    fresh.submit(doubtful(keys));
+    fresh.take();
+    fresh.feed(std::string(odd) + std::string(odd[0] == '~' ? "_\r\n_\r\n_\r\n_\r\n" : ""));
+    EXPECT_EQ(fresh.end().reason, Reason::protocol_error) << odd;
+  }
+  ReadyWire unsent;
+  unsent.submit(doubtful(keys));
+  unsent.take(10);
+  unsent.feed("*4\r\n");
+  EXPECT_EQ(unsent.end().reason, Reason::protocol_error) << "before all of it has left";
+}
+
 }  // namespace
 }  // namespace sheaf::protocol::resp
