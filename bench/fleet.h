@@ -14,7 +14,7 @@
 
 namespace bench {
 
-enum class Work { get, set, get_many };
+enum class Work { get, set, get_many, execute };  // execute: many commands of the user, GETs
 
 struct Job {
   Work work = Work::get;

@@ -11,6 +11,8 @@
 namespace bench {
 namespace {
 
+bool is_list(const Job& job) { return job.work == Work::get_many || job.work == Work::execute; }
+
 // One thread's connections.
 class Connections {
  public:
@@ -31,7 +33,7 @@ class Connections {
     }
   }
   void pipelined(const Job& job, const Turn& turn) {
-    const unsigned keys = job.work == Work::get_many ? job.keys : Data::block;
+    const unsigned keys = is_list(job) ? job.keys : Data::block;
     const unsigned first = turn.index() / keys * keys;
     for (unsigned i = first; i < first + keys; ++i) {
       if (job.work == Work::set) {
@@ -42,7 +44,7 @@ class Connections {
         add_to_list(i);
       }
     }
-    if (job.work == Work::get_many) end_lists();
+    if (is_list(job)) end_lists();
     exchange(job.work);
   }
 
@@ -130,7 +132,7 @@ class Connections {
 Contestant fleet_raw(const Data& data, const Job& job, bool pipelined) {
   const auto all = std::make_shared<std::vector<std::unique_ptr<Connections>>>();
   for (unsigned i = 0; i < job.threads; ++i) all->push_back(std::make_unique<Connections>(data));
-  const unsigned weight = pipelined && job.work != Work::get_many ? Data::block : 1;
+  const unsigned weight = pipelined && !is_list(job) ? Data::block : 1;
   return {pipelined ? "raw-pipelined" : "raw",
           [&data, &job, all, pipelined, weight](std::chrono::milliseconds length) {
             const auto operation = [&](unsigned thread, const Turn& turn) {

@@ -36,6 +36,17 @@ void get_many(sheaf::Client& client, std::span<const std::string_view> keys, Res
   }
 }
 
+void execute(sheaf::Client& client, std::span<const std::string_view> keys) {
+  std::vector<sheaf::Command> commands;
+  commands.reserve(keys.size());
+  for (const std::string_view key : keys) commands.push_back({"GET", key});
+  const auto replies = client.execute_many(commands);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!replies[i]) throw std::runtime_error(replies[i].error().message());
+    if (!Data::is_value_of(replies[i]->text().value_or(""), keys[i])) wrong_value("sheaf", keys[i]);
+  }
+}
+
 // The clients, and the results of each thread's last call, whose memory the next call reuses.
 class Peers {
  public:
@@ -68,6 +79,8 @@ class Peers {
       case Work::get_many:
         return get_many(client, std::span(keys_).subspan(turn.index(), job_.keys),
                         results_[thread]);
+      case Work::execute:
+        return execute(client, std::span(keys_).subspan(turn.index(), job_.keys));
     }
   }
 

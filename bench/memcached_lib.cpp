@@ -47,6 +47,7 @@ class Handle {
       case Work::set:
         return set(turn.index(), turn.value());
       case Work::get_many:
+      case Work::execute:  // not here
         return get_many(turn.index(), job.keys);
     }
   }

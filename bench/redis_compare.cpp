@@ -2,11 +2,13 @@
 // itself, and with raw sockets as the limits. See docs/performance.md.
 //
 //   --cells get/1,1000/8,...  work and threads (at most 32): get, set, or a number: a get of that
-//                             many keys at once, from a single server;
+//                             many keys at once, from a single server; exec-100: as many GETs as
+//                             commands of the user;
 //                             cluster-get, cluster-set, cluster-100: on a cluster of three
 //   --peers raw,hiredis,...   which contestants: raw, raw-pipelined, hiredis (a connection for each
-//                             thread), sheaf (one client for all threads), sheaf-each (a client for
-//                             each thread); sheaf-sleep, sheaf-each-sleep (spin=false)
+//                             thread), hiredis-mget (the same, with one MGET), sheaf (one
+//                             client for all threads), sheaf-each (a client for each thread);
+//                             sheaf-sleep, sheaf-each-sleep (spin=false)
 //   --rounds N --milliseconds M  for one contestant, after each opening
 //   --openings N              how often all contestants are opened
 //   --quick                   two short rounds of every cell: does it still work?
@@ -87,11 +89,13 @@ Cell cell_of(const std::string& text) {
   if (work == "set") {
     cell.job.work = Work::set;
   } else if (work != "get") {
-    cell.job.work = Work::get_many;
+    const bool commands = work.starts_with("exec-");
+    if (commands) work.erase(0, 5);
+    cell.job.work = commands ? Work::execute : Work::get_many;
     cell.job.keys = bench::number(work, 1'000);
     if (Data::count % cell.job.keys != 0)
       throw std::invalid_argument(work + " does not divide 4000");
-    work = "get of " + work + " keys";
+    work = commands ? work + " commands" : "get of " + work + " keys";
   }
   cell.title = work + (cell.cluster ? ", cluster of 3, " : ", 1 server, ") +
                std::to_string(cell.job.threads) + " thread(s)";
@@ -131,7 +135,9 @@ class Servers {
 
 Contestant open_peer(const std::string& name, const Data& data, const Cell& cell) {
   if (name == "raw" || name == "raw-pipelined") return fleet_raw(data, cell.job, name != "raw");
-  if (name == "hiredis") return redis_hiredis(data, cell.job, cell.cluster);
+  if (name == "hiredis" || name == "hiredis-mget") {
+    return redis_hiredis(data, cell.job, cell.cluster, name == "hiredis-mget" && !cell.cluster);
+  }
   const bool sleep = name == "sheaf-sleep" || name == "sheaf-each-sleep";
   const bool each = name == "sheaf-each" || name == "sheaf-each-sleep";
   if (!sleep && !each && name != "sheaf") throw std::invalid_argument("unknown peer " + name);
@@ -148,10 +154,12 @@ std::string run_cell(const Options& options, const Cell& cell, const Data& data)
     for (const std::string& name : options.peers) peers.push_back(open_peer(name, data, cell));
     return peers;
   });
-  const bool many = cell.job.work == Work::get_many;
+  const bool many = cell.job.keys > 1;
   const std::string limit = many ? "raw-pipelined" : "raw";
-  const Comparison::Column columns[] = {
-      {"/hiredis", "hiredis"}, {"/raw", "raw"}, {"/pipelined", "raw-pipelined"}};
+  const Comparison::Column columns[] = {{"/hiredis", "hiredis"},
+                                        {"/mget", "hiredis-mget"},
+                                        {"/raw", "raw"},
+                                        {"/pipelined", "raw-pipelined"}};
   comparison.print(cell.job.keys, columns);
   char line[160];
   std::snprintf(line, sizeof line, "%-44s %8.2f %8.2f %8.2f\n", cell.title.c_str(),

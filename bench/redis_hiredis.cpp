@@ -50,6 +50,19 @@ class Context {
     return checked(redisCommandArgv(context_.get(), command.words(), command.texts.data(),
                                     command.sizes.data()));
   }
+  // One MGET for all keys.
+  void get_together(const Data& data, unsigned first, unsigned count) {
+    std::vector<const char*> texts{"MGET"};
+    std::vector<std::size_t> sizes{4};
+    for (unsigned i = first; i < first + count; ++i) {
+      texts.push_back(data.key(i).data());
+      sizes.push_back(data.key(i).size());
+    }
+    const Reply all = checked(redisCommandArgv(context_.get(), static_cast<int>(texts.size()),
+                                               texts.data(), sizes.data()));
+    if (all->elements != count) wrong_value("hiredis", data.key(first));
+    for (unsigned i = 0; i < count; ++i) expect_value(*all->element[i], data.key(first + i));
+  }
   void append_get(const Data& data, unsigned i) {
     Command command{"GET", data.key(i)};
     if (redisAppendCommandArgv(context_.get(), command.words(), command.texts.data(),
@@ -102,7 +115,7 @@ class Context {
 // One thread's contexts, and the owner of each slot.
 class Router {
  public:
-  Router(const Data& data, bool cluster) : data_(data) {
+  Router(const Data& data, bool cluster, bool mget) : data_(data), mget_(mget) {
     for (const Target& server : data.servers()) contexts_.emplace_back(server);
     if (cluster) ask_slots();
   }
@@ -114,6 +127,7 @@ class Router {
       case Work::set:
         return set(data_.key(turn.index()), turn.value());
       case Work::get_many:
+      case Work::execute:
         return get_many(turn.index(), job.keys);
     }
   }
@@ -151,22 +165,24 @@ class Router {
     if (reply->type != REDIS_REPLY_STATUS) wrong_value("hiredis", key);
   }
   void get_many(unsigned first, unsigned count) {
+    if (mget_) return contexts_[0].get_together(data_, first, count);
     for (unsigned i = first; i < first + count; ++i) context_of(data_.key(i)).append_get(data_, i);
     for (Context& context : contexts_) context.send();
     for (Context& context : contexts_) context.take_values(data_);
   }
 
   const Data& data_;
+  const bool mget_;
   std::vector<Context> contexts_;
   std::vector<unsigned> owners_;  // by slot; empty: one server owns all slots
 };
 
 }  // namespace
 
-Contestant redis_hiredis(const Data& data, const Job& job, bool cluster) {
+Contestant redis_hiredis(const Data& data, const Job& job, bool cluster, bool mget) {
   const auto all = std::make_shared<std::vector<Router>>();
-  for (unsigned i = 0; i < job.threads; ++i) all->emplace_back(data, cluster);
-  return {"hiredis", [&data, &job, all](std::chrono::milliseconds length) {
+  for (unsigned i = 0; i < job.threads; ++i) all->emplace_back(data, cluster, mget);
+  return {mget ? "hiredis-mget" : "hiredis", [&data, &job, all](std::chrono::milliseconds length) {
             return run_job(data, job, length, [&](unsigned thread, const Turn& turn) {
               (*all)[thread].run(job, turn);
             });

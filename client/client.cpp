@@ -8,7 +8,7 @@
 
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
-#include "client/calls/command_call.h"
+#include "client/calls/command_batch.h"
 #include "client/calls/node_calls.h"
 #include "client/calls/reconfigure.h"
 #include "client/client_impl.h"
@@ -221,6 +221,16 @@ Result<std::vector<NodeReply>> Client::execute_on_all(Command command,
 Call<Result<std::vector<NodeReply>>> AsyncClient::execute_on_all(
     Command command, const CommandOptions& options) const {
   return calls::execute_on_all_later(origin(impl_, hook_), std::move(command), options);
+}
+
+std::vector<Result<CommandReply>> Client::execute_many(std::span<const Command> commands,
+                                                       const CommandOptions& options) {
+  return calls::execute_many(shared(*this)->context(), commands, options);
+}
+
+Call<std::vector<Result<CommandReply>>> AsyncClient::execute_many(
+    std::vector<Command> commands, const CommandOptions& options) const {
+  return calls::execute_many_later(origin(impl_, hook_), std::move(commands), options);
 }
 
 std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,

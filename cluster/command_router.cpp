@@ -67,6 +67,7 @@ void CommandRouter::on_timer(Now now) {
 
 bool CommandRouter::must_wait(const CommandRequest& request) const {
   const bool needs_table = !request.keys && request.only_node.empty();
+  if (request.in_line && !waiting_.empty()) return true;
   return !knows_members() || (needs_table && !commands_->known());
 }
 

@@ -9,6 +9,7 @@
 // | new     | it must not be passed on           | ends as invalid or unsupported      | ended    |
 // | new     | the members or the table are not   | the table is asked for              | waits    |
 // |         | known yet, and it needs them       |                                     |          |
+// | new     | others wait, and it is `in_line`   |                                     | waits    |
 // | new     | anything else                      | is routed: see below                | started  |
 // | waits   | the table has arrived, or the last | is routed with what is known        | started  |
 // |         | attempt has failed                 |                                     |          |
@@ -41,6 +42,7 @@ class CommandRequest : public Request, public DeadlineHook<CommandRequest> {
  public:
   std::optional<std::span<const std::string_view>> keys;  // as the caller named them
   std::string_view only_node;                             // an identity; empty: the keys decide
+  bool in_line = false;                                   // it waits behind commands that wait
 
   // True if it was routed, and its server says that it changes nothing.
   bool only_reads() const noexcept { return only_reads_; }

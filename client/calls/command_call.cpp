@@ -12,22 +12,6 @@ namespace {
 
 constexpr std::uint64_t most_values = 4;  // limit for all words together, in value_limits
 
-std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config) {
-  std::uint64_t total = 0;
-  for (const std::string& word : command.words()) {
-    total += word.size();
-    const bool fits = word.size() <= config.value_limit;
-    if (fits && total <= most_values * config.value_limit) continue;
-    const std::string size = std::to_string(fits ? total : word.size());
-    return runtime::local_error(
-        Outcome::invalid, Reason::too_large,
-        (fits ? "the words of the command have " : "a word of the command has ") + size +
-            " bytes; value_limit allows " + (fits ? "four times " : "") +
-            std::to_string(config.value_limit));
-  }
-  return std::nullopt;
-}
-
 Result<Admission> admit_command(const runtime::Context& context, Form form,
                                 const sheaf::Command& command, const CommandOptions& options) {
   const ClusterConfig& config = context.config();
@@ -111,44 +95,64 @@ using CommandRound = NodeRound<Replies>;
 
 }  // namespace
 
+std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config) {
+  std::uint64_t total = 0;
+  for (const std::string& word : command.words()) {
+    total += word.size();
+    const bool fits = word.size() <= config.value_limit;
+    if (fits && total <= most_values * config.value_limit) continue;
+    const std::string size = std::to_string(fits ? total : word.size());
+    return runtime::local_error(
+        Outcome::invalid, Reason::too_large,
+        (fits ? "the words of the command have " : "a word of the command has ") + size +
+            " bytes; value_limit allows " + (fits ? "four times " : "") +
+            std::to_string(config.value_limit));
+  }
+  return std::nullopt;
+}
+
+void PassedRequest::describe(const sheaf::Command& command, const Admission& admission,
+                             std::vector<std::string_view>& texts) {
+  const auto add = [&texts](const std::vector<std::string>& given) {
+    const std::size_t first = texts.size();
+    texts.insert(texts.end(), given.begin(), given.end());
+    return std::span<const std::string_view>(texts).subspan(first);
+  };
+  operation.verb = protocol::Verb::command;
+  operation.words = add(command.words());
+  operation.deadline = admission.deadline;
+  only_node = command.node();
+  parent = admission.parent;
+  if (const auto& named = command.keys()) keys = add(*named);
+}
+
+bool PassedRequest::goes_again(const socket::Completion& completion) {
+  const bool lost = !completion.answered && completion.outcome == Outcome::unknown &&
+                    completion.reason == Reason::connection_lost;
+  return lost && only_reads() && !std::exchange(repeated_, true);
+}
+
+Result<CommandReply> PassedRequest::result(runtime::Context& context,
+                                           const socket::Completion& completion,
+                                           Deadline started) const {
+  if (completion.answered) return reply_of(context, completion, started);
+  Error error = runtime::make_error(completion, started);
+  if (error.reason == Reason::too_large && only_reads()) error.outcome = Outcome::refused;
+  return Failure(std::move(error));
+}
+
 PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
                              const Admission& admission)
     : end_(end), context_(context), command_(std::move(command)), started_(admission.started) {
-  words_.assign(command_.words().begin(), command_.words().end());
-  request_.operation.verb = protocol::Verb::command;
-  request_.operation.words = words_;
-  request_.operation.deadline = admission.deadline;
-  request_.only_node = command_.node();
-  request_.parent = admission.parent;
+  texts_.reserve(command_.words().size() + (command_.keys() ? command_.keys()->size() : 0));
+  request_.describe(command_, admission, texts_);
   request_.sink = this;
-  if (const auto& keys = command_.keys()) {
-    keys_.assign(keys->begin(), keys->end());
-    request_.keys = keys_;
-  }
 }
 
 void PassedCommand::on_done(socket::Request&, const socket::Completion& completion) {
-  if (goes_again(completion)) {
-    repeated_ = true;
-    return start(completion.now);
-  }
-  out_.emplace(result(completion));
+  if (request_.goes_again(completion)) return start(completion.now);
+  out_.emplace(request_.result(context_, completion, started_));
   end_.ended();
-}
-
-bool PassedCommand::goes_again(const socket::Completion& completion) const {
-  return !completion.answered && completion.outcome == Outcome::unknown &&
-         completion.reason == Reason::connection_lost && request_.only_reads() && !repeated_;
-}
-
-PassedCommand::Out PassedCommand::result(const socket::Completion& completion) const {
-  if (!completion.answered) {
-    Error error = runtime::make_error(completion, started_);
-    const bool nothing_done = error.reason == Reason::too_large && request_.only_reads();
-    if (nothing_done) error.outcome = Outcome::refused;
-    return Failure(std::move(error));
-  }
-  return reply_of(context_, completion, started_);
 }
 
 Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,

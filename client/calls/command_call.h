@@ -14,7 +14,25 @@
 
 namespace sheaf::client::calls {
 
-// One command. It is sent again if it only reads and its first connection is lost.
+// Why a command is not sent, whatever its server is.
+std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config);
+
+// A command as a request. It is sent again if it only reads and its first connection is lost.
+class PassedRequest final : public cluster::CommandRequest {
+ public:
+  // Adds views of the command's words and keys to `texts`, which must have room for them.
+  void describe(const sheaf::Command& command, const Admission& admission,
+                std::vector<std::string_view>& texts);
+  // True once, if the request that has ended so must be started again.
+  bool goes_again(const socket::Completion& completion);
+  Result<CommandReply> result(runtime::Context& context, const socket::Completion& completion,
+                              Deadline started) const;
+
+ private:
+  bool repeated_ = false;
+};
+
+// One command.
 class PassedCommand final : private socket::RequestSink {
  public:
   using Out = Result<CommandReply>;
@@ -28,17 +46,13 @@ class PassedCommand final : private socket::RequestSink {
 
  private:
   void on_done(socket::Request& request, const socket::Completion& completion) override;
-  bool goes_again(const socket::Completion& completion) const;
-  Out result(const socket::Completion& completion) const;
 
   WorkEnd& end_;
   runtime::Context& context_;
   const sheaf::Command command_;
   const Deadline started_;
-  std::vector<std::string_view> words_;  // views of command_
-  std::vector<std::string_view> keys_;
-  cluster::CommandRequest request_;
-  bool repeated_ = false;
+  std::vector<std::string_view> texts_;  // views of command_
+  PassedRequest request_;
   std::optional<Out> out_;
 };
 

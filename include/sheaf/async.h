@@ -2,8 +2,7 @@
 
 /// @file
 /// The asynchronous forms of Client, Locker, LockGuard, List and Watch. Each member returns a Call,
-/// which sheaf/call.h describes. None of them blocks; each may be called from any thread, a
-/// callback included.
+/// which sheaf/call.h describes. None blocks; each may be called from any thread or callback.
 
 #include <cstdint>
 #include <memory>
@@ -35,8 +34,7 @@ inline namespace v0 {
 /// Thread rule: any thread may call or copy any object that no other thread changes.
 class SHEAF_API ComputeDone {
  public:
-  /// Gives the value; or an error, which ends the caller's call and no other: the next in line
-  /// computes then.
+  /// Gives the value; or an error, which ends only the caller's call: the next in line computes.
   void operator()(Result<std::string> made) const;
   /// Gives the value.
   void operator()(std::string value) const;
@@ -131,6 +129,10 @@ class SHEAF_API AsyncClient {
   /// See Client::execute_on_all.
   Call<Result<std::vector<NodeReply>>> execute_on_all(Command command,
                                                       const CommandOptions& options = {}) const;
+
+  /// See Client::execute_many.
+  Call<std::vector<Result<CommandReply>>> execute_many(std::vector<Command> commands,
+                                                       const CommandOptions& options = {}) const;
 
   /// See Client::get_many.
   Call<Gets> get_many(std::span<const std::string_view> keys,

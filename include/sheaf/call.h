@@ -142,8 +142,7 @@ class [[nodiscard]] Call {
   /// Receives the outcome.
   using Callback = MoveOnlyFunction<void(Out)>;
 
-  /// Starts the call. `done` is called once, on the dispatcher; on the calling thread if the client
-  /// has been destroyed.
+  /// Starts the call. `done` is called once, on the dispatcher; without a client, on this thread.
   void then(Callback done) && { start(std::move(done), call_detail::Hears::callback); }
 
   /// Starts the call. The future becomes ready on a thread of the library, by the deadline at the

@@ -38,8 +38,7 @@ inline namespace v0 {
 
 class AsyncClient;
 
-/// What Client::reconfigure changed: identities, `host:port`, in the order of the configuration
-/// that has them.
+/// What Client::reconfigure changed: identities, `host:port`, in the order of their configuration.
 struct ServersChanged {
   std::vector<std::string> added;       ///< New servers.
   std::vector<std::string> removed;     ///< Servers that the client has no more.
@@ -181,6 +180,12 @@ class SHEAF_API Client {
   Result<std::vector<NodeReply>> execute_on_all(Command command,
                                                 const CommandOptions& options = {});
 
+  /// Sends many commands at once, to all nodes in parallel, each as execute does. The outcomes are
+  /// in the order of the commands; one that fails spoils itself only. Commands on one key are
+  /// carried out in the order given, others in any order, and never as a transaction.
+  std::vector<Result<CommandReply>> execute_many(std::span<const Command> commands,
+                                                 const CommandOptions& options = {});
+
   /// Watches keys: reports what each holds (`current`), then changes; see Watch for what that means
   /// on each kind of endpoint. Returns at once; a node that is not reached is reported as an event.
   /// A key given twice is watched once. Errors: Outcome::invalid for no key, an empty key or a
@@ -240,8 +245,7 @@ class SHEAF_API Client {
   /// `redis://`, whose servers decide which of them belong to it.
   Result<ServersChanged> reconfigure(const ClusterConfig& config);
 
-  /// The configuration that the client was opened with, without the password. stats() has the
-  /// present servers.
+  /// What the client was opened with, without the password. stats() has the present servers.
   const ClusterConfig& config() const noexcept;
 
   class Impl;  ///< Internal.

@@ -76,7 +76,7 @@ struct NodeReply {
   Result<CommandReply> reply;  ///< The answer, or the error in its place.
 };
 
-/// Options of Client::execute and Client::execute_on_all.
+/// Options of Client::execute, Client::execute_on_all and Client::execute_many.
 struct CommandOptions {
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.

@@ -53,8 +53,7 @@ class SHEAF_API Driver {
   /// GLib, level-triggered, not to be read or closed.
   int descriptor() const noexcept;
   /// How long until poll() has something to do by itself, 0 if it has now; nothing: it waits for
-  /// servers and calls. Only for loops that cannot wait for the descriptor. A call on another
-  /// thread may change it.
+  /// servers and calls. Only for loops that cannot wait for the descriptor. Calls change it.
   std::optional<std::chrono::nanoseconds> timeout() const;
 
   /// Does what can be done without waiting: reads and writes, ends what is due, runs the callbacks

@@ -38,8 +38,7 @@ struct LogRecord {
 
   /// The record as one line of `name=value` pairs (logfmt), without a line end, for programs that
   /// read logs: `time=2026-01-31T09:05:00.007Z level=error node=b1:1883 operation=get key=#00…
-  /// outcome=unknown elapsed_ms=12.3 text="connection lost"`. Empty fields are left out; texts are
-  /// quoted and escaped.
+  /// outcome=unknown elapsed_ms=12.3 text="connection lost"`. No empty fields; texts are escaped.
   SHEAF_API std::string line() const;
 };
 

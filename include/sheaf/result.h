@@ -97,11 +97,9 @@ struct Error {
   std::chrono::nanoseconds elapsed{0};  ///< From the call to its end; 0 if it was refused at once.
   std::string text;                     ///< The server's own words, or what is wrong.
   /// The node's latest changes of health, as one clause: "is down since 1.20 s (Connection
-  /// refused), before that up for 35 s". Empty if no node took part, or if its health has never
-  /// changed.
+  /// refused), before that up for 35 s". Empty without a node, or if its health never changed.
   std::string history{};
-  /// True if this process did not run for a part of the time. A deadline that passed then says
-  /// nothing about the node.
+  /// True if this process paused meanwhile: a deadline that passed says nothing about the node.
   bool paused = false;
 
   /// Where the cause lies.

@@ -106,8 +106,7 @@ class SHEAF_API Watch {
   ~Watch();
 
   /// The next event. Nothing: none came within the wait. Errors: Outcome::shutdown when the client
-  /// was closed and nothing is queued any more; Outcome::invalid after fork, and when the watch has
-  /// a callback.
+  /// was closed and nothing is queued any more; Outcome::invalid after fork, or with a callback.
   Result<std::optional<WatchEvent>> next(const NextOptions& options = {});
   /// The same as next() with a `wait` of 0.
   Result<std::optional<WatchEvent>> try_next();

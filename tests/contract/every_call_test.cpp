@@ -202,6 +202,12 @@ const std::vector<Operation> of_clients = {
        return both(s, s.client,
                    [&](auto& c) { return c.execute_on_all({"PING"}, s.with<CommandOptions>()); });
      }},
+    {"execute_many",
+     [](Subject& s) {
+       const std::vector<Command> commands{{"STRLEN", s.key}, {"PING"}};
+       return both(s, s.client,
+                   [&](auto& c) { return c.execute_many(commands, s.with<CommandOptions>()); });
+     }},
     {"get_many",
      [](Subject& s) {
        return both(s, s.client,
@@ -377,17 +383,11 @@ TEST_P(EveryCall, RefusesATimeoutOutOfRange) { expect_end("invalid, bad argument
 // A session refuses it too, but only once there is a connection. The token shows that none was
 // waited for: a call looks at it after its arguments.
 TEST_P(EveryCall, RefusesAnEmptyKeyAtOnce) {
-  const std::set<std::string_view> of_other_keys{"get_or_compute",
-                                                 "get_or_compute, later",
-                                                 "execute",
-                                                 "execute_on_all",
-                                                 "get_many",
-                                                 "set_many",
-                                                 "remove_many",
-                                                 "check_nodes",
-                                                 "server_stats",
-                                                 "server_versions",
-                                                 "next"};
+  const std::set<std::string_view> of_other_keys{
+      "get_or_compute", "get_or_compute, later", "execute",
+      "execute_on_all", "execute_many",          "get_many",
+      "set_many",       "remove_many",           "check_nodes",
+      "server_stats",   "server_versions",       "next"};
   std::stop_source source;
   source.request_stop();
   const std::stop_token token = source.get_token();

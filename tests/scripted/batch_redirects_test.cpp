@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <sheaf/async.h>
 
 #include "tests/scripted/scene.h"
 
@@ -231,6 +235,118 @@ TEST(ScriptedBatches, TheOthersAreSentBeforeARedirectedKeyIsSentAgain) {
                 1);
     }
   });
+}
+
+// ---- one MGET for all keys of a slot
+
+Commands keys_of_one_slot(const Scene& scene) {
+  Commands keys;
+  for (int i = 0; i < 10; ++i) keys.push_back("{" + scene.servers.key(0) + "}" + std::to_string(i));
+  return keys;
+}
+
+TEST(ScriptedBatches, AnErrorToAnMgetLeavesEachKeyToItsOwnGet) {
+  for (const std::string words :
+       {"TRYAGAIN Multiple keys request during rehashing of slot",
+        "CROSSSLOT Keys in request don't hash to the same slot",
+        "LOADING Redis is loading the dataset in memory", "NOPERM this user has no permissions",
+        "ERR unknown command", "MOVED", "ASK"}) {
+    Scene scene;
+    const Commands keys = keys_of_one_slot(scene);
+    const bool elsewhere = words == "MOVED" || words == "ASK";
+    ASSERT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]);
+    const std::string error = elsewhere ? Scene::redirect(words, keys[0], scene.servers.address(1))
+                                        : "-" + words + "\r\n";
+    scene.servers.answer(0, "MGET", error);
+    if (elsewhere) {
+      for (const std::string& key : keys) {
+        scene.servers.answer(0, "GET " + key, error, ScriptedCluster::always);
+      }
+    }
+    const auto ends = make_batch(scene.client(), Call::get, keys, 5s);
+    ASSERT_EQ(ends.size(), keys.size());
+    for (const auto& [key, end] : ends) EXPECT_EQ(end, (elsewhere ? "1/" : "0/") + key) << words;
+    EXPECT_EQ(scene.servers.count(0, "MGET"), 1u) << words;
+  }
+}
+
+TEST(ScriptedBatches, ANullOfAnMgetIsAskedForAgain) {
+  Scene scene;
+  const Commands keys = keys_of_one_slot(scene);
+  ASSERT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]);
+  std::string values = "*10\r\n";
+  for (int i = 0; i < 10; ++i) values += i == 2 || i == 3 || i == 7 ? "$-1\r\n" : "$1\r\nv\r\n";
+  scene.servers.answer(0, "MGET", values);
+  scene.servers.answer(0, "GET " + keys[3], "$-1\r\n");
+  scene.servers.answer(0, "GET " + keys[7], "-WRONGTYPE Operation against a key\r\n");
+  auto ends = make_batch(scene.client(), Call::get, keys, 5s);
+  EXPECT_EQ(ends[keys[0]], "v");
+  EXPECT_EQ(ends[keys[2]], "0/" + keys[2]) << "it was written meanwhile";
+  EXPECT_EQ(ends[keys[3]], "absent");
+  EXPECT_TRUE(ends[keys[7]].ends_with("WRONGTYPE Operation against a key")) << ends[keys[7]];
+  EXPECT_EQ(scene.servers.count(0, "GET"), 4u) << "no other key is";
+}
+
+// ---- many commands
+
+std::vector<Command> gets_of(const Commands& keys) {
+  std::vector<Command> commands;
+  for (const std::string& key : keys) commands.push_back(Command({"GET", key}).keys({key}));
+  return commands;
+}
+std::string text_of(const Result<CommandReply>& reply) {
+  return reply ? std::string(reply->text().value_or("no text")) : in_words(reply.error());
+}
+
+TEST(ScriptedBatches, ACommandThatHasMovedIsFollowedAlone) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    Batch batch(Call::get);
+    const auto to = [&](const std::string& key) {
+      return Scene::redirect(word, key, batch.scene.servers.address(1));
+    };
+    batch.say(to, ScriptedCluster::always);
+    const auto replies = batch.scene.client().execute_many(gets_of(batch.keys), {.timeout = 5s});
+    ASSERT_EQ(replies.size(), batch.keys.size());
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      batch.ends[batch.keys[i]] = text_of(replies[i]);
+      if (!Batch::is_odd(i)) continue;
+      EXPECT_EQ(text_of(replies[i]), "1/" + batch.keys[i]) << word;
+    }
+    batch.expect_others_as_ever();
+  }
+}
+
+TEST(ScriptedBatches, CommandsWithoutAnAnswerEndInTimeAndTheOthersHaveTheirs) {
+  Scene scene;
+  const Commands keys{scene.servers.key(0), scene.servers.key(1), scene.servers.key(0, 1)};
+  scene.servers.keep_silent(0, "GET " + keys[2]);
+  const auto begun = ScriptedCluster::Clock::now();
+  const auto replies = scene.client().execute_many(gets_of(keys), {.timeout = 500ms});
+  EXPECT_LT(ScriptedCluster::Clock::now() - begun, 500ms + own_pause);
+  ASSERT_EQ(replies.size(), keys.size());
+  EXPECT_EQ(text_of(replies[0]), "0/" + keys[0]);
+  EXPECT_EQ(text_of(replies[1]), "1/" + keys[1]);
+  EXPECT_TRUE(text_of(replies[2]).starts_with("unknown, timed out: ")) << text_of(replies[2]);
+}
+
+// More of them than may be in flight, and none is answered.
+TEST(ScriptedBatches, AStopTokenEndsAllCommands) {
+  Scene scene;
+  scene.uri = scene.servers.uri({0}) + "?max_in_flight=4";
+  const Commands keys = keys_of_one_slot(scene);
+  ASSERT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]);
+  scene.servers.keep_silent(0, "GET " + keys[0]);
+  std::stop_source source;
+  const std::stop_token token = source.get_token();
+  auto later =
+      scene.client().async().execute_many(gets_of(keys), {.timeout = 20s, .stop = &token}).future();
+  while (scene.servers.count(0, "GET " + keys[0]) < 2) std::this_thread::yield();
+  source.request_stop();
+  const auto replies = later.get();
+  ASSERT_EQ(replies.size(), keys.size());
+  for (const auto& reply : replies) EXPECT_EQ(reply.error().reason, Reason::cancelled);
+  EXPECT_EQ(replies.front().error().outcome, Outcome::unknown);
+  EXPECT_EQ(replies.back().error().outcome, Outcome::not_sent);
 }
 
 }  // namespace
