@@ -33,16 +33,18 @@ calls::Origin origin(const std::shared_ptr<Client::Impl>& impl, const ResumeHook
 
 }  // namespace
 
-Client::Client(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
-Client::Client(Client&&) noexcept = default;
-Client& Client::operator=(Client&& other) noexcept {
+Client::Client(std::shared_ptr<Impl> impl) noexcept : handle_(std::move(impl)) {}
+
+Client::Handle::Handle(std::shared_ptr<Impl> client) noexcept : impl(std::move(client)) {}
+Client::Handle::Handle(Handle&&) noexcept = default;
+Client::Handle& Client::Handle::operator=(Handle&& other) noexcept {
   if (this == &other) return *this;
-  if (impl_ != nullptr) impl_->close();
-  impl_ = std::move(other.impl_);
+  if (impl != nullptr) impl->close();
+  impl = std::move(other.impl);
   return *this;
 }
-Client::~Client() {
-  if (impl_ != nullptr) impl_->close();
+Client::Handle::~Handle() {
+  if (impl != nullptr) impl->close();
 }
 
 Result<Client> Client::open(std::string_view uri, ClientOptions options) {

@@ -75,7 +75,7 @@ class Client::Impl {
 struct client::Internals {
   // Never null.
   static const std::shared_ptr<Client::Impl>& impl(const Client& client) {
-    return client.impl_ != nullptr ? client.impl_ : Client::Impl::moved_from();
+    return client.handle_.impl != nullptr ? client.handle_.impl : Client::Impl::moved_from();
   }
   // Lives as long as the client or one of its handles.
   static runtime::Context& context(const Client& client) { return impl(client)->context(); }

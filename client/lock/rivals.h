@@ -1,8 +1,8 @@
 #pragma once
 
 // Rivals: the items of other holders that a client has seen on memcached, remembered from one
-// attempt at a lock to the next. Whoever tries for short times, again and again, also notices that
-// an item was not renewed for its lease (cas_lock_key.h).
+// attempt at a lock to the next. So a client that tries again and again, each time briefly, notices
+// too that an item was not renewed for its lease (cas_lock_key.h).
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -29,7 +29,7 @@ class Rivals {
   // Another holder has the lock; its item was not looked at.
   void note(std::string_view lock);
   // The lock's item was seen on that connection. Returns the time at which it will have been the
-  // same for `wait`, or `never` without one. On another connection the wait begins anew: a server
+  // same for `wait`, or `never` without one. On another connection the wait begins again: a server
   // that has restarted counts versions from 1 again.
   Deadline note(std::string_view lock, std::uint64_t connection, std::string_view version,
                 std::optional<std::chrono::nanoseconds> wait, Now now);

@@ -57,14 +57,14 @@ struct ServersChanged {
 /// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
 /// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It
 /// may be called from a callback of this very client. What was made of the client (lockers, guards,
-/// lists, watches) may outlive it: it then answers as a client that has been closed.
+/// lists, watches) may outlive it: it then answers as a client that has been closed. So does a
+/// Client that was moved from; the one that was moved to ends first as by its destructor.
 ///
 /// Every operation ends by its deadline. Ordering: an operation that starts after another of any
 /// client has completed sees its effect; of two in flight at once neither order is promised, except
-/// that asynchronous operations of one client on one key are carried out in the order in which they
-/// were started: also while a server redirects some of them, or its slots move. An earlier one that
-/// can no longer keep its place ends as `refused`, and was not carried out. Reads that may go to
-/// replicas have no place in this order.
+/// that asynchronous operations of one client on one key are carried out in the order of their
+/// starts, also while slots move. One that can no longer keep its place ends as `refused`, and was
+/// not carried out. Reads that may go to replicas have no place in this order.
 class SHEAF_API Client {
  public:
   /// Makes the value of a key that is absent; see get_or_compute.
@@ -76,13 +76,6 @@ class SHEAF_API Client {
   /// process may have no more threads or descriptors.
   static Result<Client> open(std::string_view uri, ClientOptions options = ClientOptions());
   static Result<Client> open(ClusterConfig config, ClientOptions options = ClientOptions());
-
-  /// What was moved from answers as a closed client: Outcome::shutdown, Reason::closed.
-  Client(Client&&) noexcept;
-  /// The client that was here ends as by its destructor.
-  Client& operator=(Client&&) noexcept;
-  /// Ends every operation in flight; see the lifetime of Client.
-  ~Client();
 
   /// Reads a key. A missing key is an empty optional, never an error.
   Result<GetResult> get(std::string_view key, const GetOptions& options = {});
@@ -226,7 +219,7 @@ class SHEAF_API Client {
   /// its statistics (empty: the general ones). A state store has no groups; only sheaf's own ones
   /// answer, others refuse it with Reason::unknown_command.
   std::vector<NodeText> server_stats(std::string_view group = {}, const NodesOptions& options = {});
-  /// The version of every server's software, in configured order; as server_stats.
+  /// The version of every server's software; as server_stats.
   std::vector<NodeText> server_versions(const NodesOptions& options = {});
 
   /// What the servers of a Redis cluster say of each other: the owners of slots in the order of
@@ -253,8 +246,15 @@ class SHEAF_API Client {
  private:
   friend class Clusters;
   friend struct client::Internals;
+  struct SHEAF_API Handle {
+    std::shared_ptr<Impl> impl;  // lockers, guards, lists and watches share it
+    explicit Handle(std::shared_ptr<Impl> client) noexcept;
+    Handle(Handle&&) noexcept;
+    Handle& operator=(Handle&&) noexcept;
+    ~Handle();
+  };
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
-  std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
+  Handle handle_;
 };
 
 /// The servers of a client, for a thread that may outlive it: one that follows a list of servers.

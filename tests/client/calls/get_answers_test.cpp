@@ -156,7 +156,7 @@ TEST_F(GetAnswersTest, AnEmptyValueIsAValueAndNotAbsent) {
 TEST_F(GetAnswersTest, AKeyInDoubtIsNotKnownUntilItsOwnAnswer) {
   GetAnswers answers(*plan);
   for (std::uint32_t place = 0; place < names.size(); ++place) {
-    answers.doubt(place);
+    answers.doubt(place, false);
     EXPECT_TRUE(answers.unsure(place));
     EXPECT_FALSE(answers.is_known(place));
   }
