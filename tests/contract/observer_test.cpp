@@ -119,10 +119,13 @@ TEST_P(Observed, ABatchIsShownAsItsRequests) {
   std::vector<std::string> names;
   for (int i = 0; i < 40; ++i) names.push_back("observer/" + std::to_string(i));
   const std::vector<std::string_view> keys(names.begin(), names.end());
+  // A key that an MGET does not find is requested again.
+  for (const std::string& name : names) ASSERT_TRUE(client_.set(name, "v"));
   heard_.set_parent("batch");
   for (const auto& [key, got] : client_.get_many(keys)) ASSERT_TRUE(got) << key;
   std::uint32_t total = 0;
   for (const RequestEvent& event : heard_.events()) {
+    if (event.operation == "set") continue;
     total += event.keys;
     EXPECT_EQ(event.operation, event.keys == 1 ? "get" : "get_many");
     EXPECT_EQ(name_of(event), "batch");
