@@ -1,14 +1,15 @@
 #include "base/md5.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "base/four_texts.h"
 
 namespace sheaf {
 namespace {
 
-// Hashes four texts at once: most processors compute on four numbers as fast as on one.
-using Four = std::uint32_t __attribute__((vector_size(16)));
+using four_texts::Four;
+
 template <class Number>
 using StateOf = std::array<Number, 4>;
 using State = StateOf<std::uint32_t>;
@@ -80,19 +81,13 @@ void add_block(State& state, const char* block) noexcept {
   for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
 }
 
-// The longest text that fits in one block with its padding.
-constexpr std::size_t longest_short = 55;
-
 // The numbers of each of four short texts.
 StateOf<Four> digests_of(const std::string_view* texts) noexcept {
   WordsOf<Four> words;
   for (unsigned lane = 0; lane < 4; ++lane) {
-    std::array<char, 64> block{};
-    const std::string_view text = texts[lane];
-    if (!text.empty()) std::memcpy(block.data(), text.data(), text.size());
-    block[text.size()] = static_cast<char>(0x80);
+    const four_texts::Block block = four_texts::padded(texts[lane]);
     for (unsigned i = 0; i < 14; ++i) words[i][lane] = word_at(block.data(), i);
-    words[14][lane] = static_cast<std::uint32_t>(8 * text.size());
+    words[14][lane] = static_cast<std::uint32_t>(8 * texts[lane].size());
     words[15][lane] = 0;
   }
   StateOf<Four> state;
@@ -105,19 +100,18 @@ StateOf<Four> digests_of(const std::string_view* texts) noexcept {
 // Calls store(index, number) for each text, where number(n) is the n-th number of its digest.
 template <class Store>
 void hash_all(std::span<const std::string_view> texts, const Store& store) {
-  const auto is_short = [](std::string_view text) { return text.size() <= longest_short; };
-  for (std::size_t at = 0; at < texts.size();) {
-    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
-    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
-      const StateOf<Four> digests = digests_of(four.data());
-      for (unsigned lane = 0; lane < 4; ++lane) {
-        store(at++, [&](unsigned n) { return digests[n][lane]; });
-      }
-    } else {
-      const Md5 digest = md5(texts[at]);
-      store(at++, [&](unsigned n) { return md5_word(digest, n); });
-    }
-  }
+  four_texts::each(
+      texts,
+      [&](std::size_t at) {
+        const StateOf<Four> digests = digests_of(&texts[at]);
+        for (unsigned lane = 0; lane < 4; ++lane) {
+          store(at + lane, [&](unsigned n) { return digests[n][lane]; });
+        }
+      },
+      [&](std::size_t at) {
+        const Md5 digest = md5(texts[at]);
+        store(at, [&](unsigned n) { return md5_word(digest, n); });
+      });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "base/sha1.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <utility>
+
+#include "base/four_texts.h"
 
 namespace sheaf {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t block_size = 64;
 using Block = std::array<std::uint8_t, block_size>;
 
-// Hashes four texts at once: most processors compute on four numbers as fast as on one.
-using Four = std::uint32_t __attribute__((vector_size(16)));
+using four_texts::Four;
+
 template <class Number>
 using StateOf = std::array<Number, 5>;
 template <class Number>
@@ -70,20 +70,14 @@ void add_block(Sha1& state, const Block& block) noexcept {
   for (unsigned i = 0; i < 5; ++i) state[i] += mixed[i];
 }
 
-// The longest text that fits in one block with its padding.
-constexpr std::size_t longest_short = 55;
-
 // The first number of each of four short texts.
 Four first_numbers(const std::string_view* texts) noexcept {
   WordsOf<Four> words;
   for (unsigned lane = 0; lane < 4; ++lane) {
-    std::array<char, block_size> block{};
-    const std::string_view text = texts[lane];
-    if (!text.empty()) std::memcpy(block.data(), text.data(), text.size());
-    block[text.size()] = static_cast<char>(0x80);
+    const four_texts::Block block = four_texts::padded(texts[lane]);
     for (unsigned i = 0; i < 14; ++i) words[i][lane] = word_at(block, i);
     words[14][lane] = 0;
-    words[15][lane] = static_cast<std::uint32_t>(8 * text.size());
+    words[15][lane] = static_cast<std::uint32_t>(8 * texts[lane].size());
   }
   StateOf<Four> state;
   for (unsigned i = 0; i < 5; ++i) state[i] = Four{} + start_state[i];
@@ -94,17 +88,13 @@ Four first_numbers(const std::string_view* texts) noexcept {
 }  // namespace
 
 void sha1_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {
-  const auto is_short = [](std::string_view text) { return text.size() <= longest_short; };
-  for (std::size_t at = 0; at < texts.size();) {
-    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
-    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
-      const Four numbers = first_numbers(four.data());
-      for (unsigned lane = 0; lane < 4; ++lane) words[at++] = numbers[lane];
-    } else {
-      words[at] = sha1(texts[at])[0];
-      ++at;
-    }
-  }
+  four_texts::each(
+      texts,
+      [&](std::size_t at) {
+        const Four numbers = first_numbers(&texts[at]);
+        for (unsigned lane = 0; lane < 4; ++lane) words[at + lane] = numbers[lane];
+      },
+      [&](std::size_t at) { words[at] = sha1(texts[at])[0]; });
 }
 
 // The text is followed by a one bit, by zeros, and by its length in bits as the last 8 bytes of a

@@ -18,6 +18,7 @@
 #include "cluster/placement/pymemcache_locator.h"
 #include "cluster/placement/shared_ring.h"
 #include "tests/cluster/ring_routes.h"
+#include "tests/cluster/texts_to_hash.h"
 
 namespace sheaf::cluster {
 namespace {
@@ -269,18 +270,12 @@ TEST(Sha1Test, GivesTheDigestsOfTheSpecification) {
 }
 
 TEST(ClientHashes, ManyTextsAtOnceGiveTheFirstNumbersOfTheirSha1) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < 500; ++i) {
-    texts.push_back(std::string(i * 7 % 71, static_cast<char>('a' + i % 26)) + std::to_string(i));
-  }
-  texts.insert(texts.begin() + 2, "");
-  for (std::size_t count = 0; count <= texts.size(); count = 2 * count + 1) {
-    const std::vector<std::string_view> views(texts.begin(),
-                                              texts.begin() + static_cast<long>(count));
-    std::vector<std::uint32_t> words(count);
-    sha1_first_words(views, words);
-    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(words[i], sha1(views[i])[0]) << views[i];
-  }
+  test::for_more_and_more_texts([](const std::vector<std::string_view>& texts) {
+    std::vector<std::uint32_t> words(texts.size());
+    sha1_first_words(texts, words);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ(words[i], sha1(texts[i])[0]) << texts[i];
+  });
 }
 
 // The check value of CRC-32, and MurmurHash3 with every number of bytes in its last word.

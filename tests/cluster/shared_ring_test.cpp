@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/md5.h"
 #include "tests/cluster/ring_routes.h"
+#include "tests/cluster/texts_to_hash.h"
 
 #if SHEAF_HAS_LIBMEMCACHED
 #include <libmemcached/memcached.h>
@@ -58,26 +59,19 @@ TEST(Md5Test, GivesTheDigestsOfTheSpecification) {
 }
 
 TEST(Md5Test, ManyTextsAtOnceGiveTheSameNumbersAsOneByOne) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < 500; ++i) {
-    texts.push_back(std::string(i * 7 % 71, static_cast<char>('a' + i % 26)) + std::to_string(i));
-  }
-  texts.insert(texts.begin() + 2, "");
-  for (std::size_t count = 0; count <= texts.size(); count = 2 * count + 1) {
-    const std::vector<std::string_view> views(texts.begin(),
-                                              texts.begin() + static_cast<long>(count));
-    std::vector<std::uint32_t> words(count);
-    md5_first_words(views, words);
-    std::vector<std::array<std::uint32_t, 4>> all(count);
-    md5_words(views, all);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Md5 digest = md5(views[i]);
-      for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(all[i][n], md5_word(digest, n)) << views[i];
+  test::for_more_and_more_texts([](const std::vector<std::string_view>& texts) {
+    std::vector<std::uint32_t> words(texts.size());
+    md5_first_words(texts, words);
+    std::vector<std::array<std::uint32_t, 4>> all(texts.size());
+    md5_words(texts, all);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const Md5 digest = md5(texts[i]);
+      for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(all[i][n], md5_word(digest, n)) << texts[i];
       EXPECT_EQ(words[i], digest[0] | digest[1] << 8 | digest[2] << 16 |
                               static_cast<std::uint32_t>(digest[3]) << 24)
-          << views[i];
+          << texts[i];
     }
-  }
+  });
 }
 
 TEST(SharedRingTest, ManyKeysAtOnceHaveTheOwnersThatTheyHaveOneByOne) {
