@@ -209,8 +209,8 @@ std::optional<KeyAnswer> CasLockKey::on_rival(const socket::Completion& answer) 
 std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return on_stored(answer);
   version_.clear();
-  rivals_.forget(item_.name);
   if (request_ == Request::acquire) {
+    rivals_.forget(item_.name);
     go(Step::adding, answer.now);
     return std::nullopt;
   }

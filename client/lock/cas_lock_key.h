@@ -53,8 +53,8 @@
 // A waiter need not wait for the end of an item that outlives the lease. The item's flags say how
 // long the lease is. Every renewal changes the version. So a holder whose version a waiter has seen
 // on one connection for a lease, and for the allowance that a belief has, believes no more, and the
-// waiter replaces that version. A renewal that is still under way then fails. An item without
-// such flags is somebody else's and is left until it ends.
+// waiter replaces that version. A renewal that is still under way then fails. An item without such
+// flags is somebody else's and is left until it ends.
 //
 // A server that was stopped and resumes stores with the second from before the stop, until it reads
 // its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing was

@@ -90,8 +90,7 @@ class LockPlan final : public calls::Procedure {
   // The first poll comes sooner: a release may fall between the refusal and the watch.
   static constexpr std::chrono::milliseconds first_poll{25};
 
-  // The memory belongs to the client and outlives the plan. If `key` is null, the terms
-  // choose one.
+  // The memory belongs to the client and outlives the plan. If `key` is null, the terms choose one.
   LockPlan(LockTerms terms, LockMemory& memory, Seed seed, std::unique_ptr<LockKey> key = nullptr);
 
   void start(Now now) override;

@@ -26,11 +26,20 @@ class TakeOver : public test::AskingTest {
   explicit TakeOver(LockTerms terms = waiting_terms()) : AskingTest(std::move(terms), "5") {}
 
   std::string next() { return text_of(it.wants()); }
-  // The first request finds the lock taken.
-  void denied() {
+  // The first request finds the lock taken, the second one sees the item.
+  void first_sees(std::string_view version, std::uint32_t flags = lease_flags(1s)) {
     EXPECT_EQ(next(), "add");
     it.answer(Status::not_stored);
     it.wait();
+    EXPECT_EQ(next(), "get");
+    sees(version, "dead:1", flags);
+  }
+  // Polls once more shortly before the lease has passed.
+  void sees_late(std::string_view version) {
+    it.at(it.now().mono + 900ms);
+    plan.on_deadline(it.now());
+    EXPECT_EQ(next(), "get");
+    sees(version);
   }
   void sees(std::string_view version, std::string_view value = "dead:1",
             std::uint32_t flags = lease_flags(1s)) {
@@ -60,9 +69,7 @@ class TakeOver : public test::AskingTest {
 };
 
 TEST_F(TakeOver, AnItemThatIsNotRenewedForALeaseIsReplaced) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
+  first_sees("4");
   const Deadline seen = it.now().mono;
   EXPECT_EQ(polls("4"), "replace 4 on 7");
   EXPECT_GE(it.now().mono, seen + 1s + drift_allowance(1s));
@@ -73,13 +80,8 @@ TEST_F(TakeOver, AnItemThatIsNotRenewedForALeaseIsReplaced) {
 }
 
 TEST_F(TakeOver, ARenewalStartsTheWaitAnew) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
-  it.at(it.now().mono + 900ms);
-  plan.on_deadline(it.now());
-  EXPECT_EQ(next(), "get");
-  sees("5");
+  first_sees("4");
+  sees_late("5");
   const Deadline renewed = it.now().mono;
   EXPECT_EQ(polls("5"), "replace 5 on 7");
   EXPECT_GE(it.now().mono, renewed + 1s + drift_allowance(1s));
@@ -87,14 +89,9 @@ TEST_F(TakeOver, ARenewalStartsTheWaitAnew) {
 
 // The server may have restarted: the same attempt may have been stored again, as item 1 again.
 TEST_F(TakeOver, OnAnotherConnectionTheWaitBeginsAnew) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("1");
-  it.at(it.now().mono + 900ms);
-  plan.on_deadline(it.now());
+  first_sees("1");
   it.connection = 9;
-  EXPECT_EQ(next(), "get");
-  sees("1");
+  sees_late("1");
   const Deadline seen = it.now().mono;
   EXPECT_EQ(polls("1"), "replace 1 on 9");
   EXPECT_GE(it.now().mono, seen + 1s + drift_allowance(1s));
@@ -102,9 +99,7 @@ TEST_F(TakeOver, OnAnotherConnectionTheWaitBeginsAnew) {
 
 // As a campaign of short waits, or try_lock in a loop.
 TEST_F(TakeOver, AttemptsOfOneClientGoOnFromWhatTheLastOneHasSeen) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
+  first_sees("4");
   plan.on_cancel(it.now());
   const Deadline end = it.now().mono + 1s + drift_allowance(1s);
   LockTerms once = waiting_terms();
@@ -140,9 +135,7 @@ TEST(Rivals, BeyondTheirNumberOneIsForgotten) {
 }
 
 TEST_F(TakeOver, WhoLosesTheRaceWaitsForTheNextHolder) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
+  first_sees("4");
   EXPECT_EQ(polls("4"), "replace 4 on 7");
   it.answer(Status::not_stored);
   EXPECT_EQ(next(), "add") << "the lock may be free";
@@ -157,9 +150,7 @@ TEST_F(TakeOver, WhoLosesTheRaceWaitsForTheNextHolder) {
 }
 
 TEST_F(TakeOver, AReplacementWithoutAnAnswerMayBeOurs) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
+  first_sees("4");
   EXPECT_EQ(polls("4"), "replace 4 on 7");
   it.fail(Outcome::unknown);
   it.wait();
@@ -172,9 +163,7 @@ TEST_F(TakeOver, AReplacementWithoutAnAnswerMayBeOurs) {
 
 // The version of another's item must not be taken for one of ours.
 TEST_F(TakeOver, AReplacementThatWasNotSentLeavesNothingToGiveBack) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4");
+  first_sees("4");
   EXPECT_EQ(polls("4"), "replace 4 on 7");
   it.fail(Outcome::not_sent, Reason::connection_lost);
   plan.on_cancel(it.now());
@@ -183,9 +172,7 @@ TEST_F(TakeOver, AReplacementThatWasNotSentLeavesNothingToGiveBack) {
 }
 
 TEST_F(TakeOver, AnItemWithoutALeaseIsLeftUntilItEnds) {
-  denied();
-  EXPECT_EQ(next(), "get");
-  sees("4", "dead:1", 0);
+  first_sees("4", 0);
   EXPECT_EQ(polls("4", 0), "nothing");
 }
 
