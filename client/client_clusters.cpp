@@ -1,6 +1,7 @@
 // Clusters: opens the clients of a configuration one after another, and closes them in reverse.
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "client/client_impl.h"
 #include "client/runtime/config_follower.h"
 #include "client/runtime/outcomes.h"
+#include "cluster/config/config_environment.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
@@ -25,6 +27,11 @@ class Clusters::Impl {
   struct Named {
     std::string name;
     Client client;
+  };
+  // Where the configurations come from, if they can be read again.
+  struct Source {
+    std::function<Result<Configs>()> read;  // null: they were given by the program
+    std::string file;                       // what read() reads; empty: nothing that can change
   };
 
   // Reserves room for all: addresses of clients must not change.
@@ -39,16 +46,23 @@ class Clusters::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  static Result<Clusters> open_from(Source source, const OptionsOf& options) {
+    auto configs = source.read();
+    if (!configs) return Failure(std::move(configs.error()));
+    auto opened = Clusters::open(std::move(*configs), options);
+    if (opened) opened->impl_->source_ = std::move(source);
+    return opened;
+  }
+
   void add(std::string name, Client client) {
     clients_.push_back({std::move(name), std::move(client)});
   }
   std::vector<Named>& clients() noexcept { return clients_; }
-  void set_path(const std::string& path) { path_ = path; }
 
   Result<std::vector<Reloaded>> reload() {
     const sync::MutexLock lock(reload_mutex_);
-    if (path_.empty()) return Failure(opened_from_memory());
-    auto configs = ClusterConfig::load_file(path_);
+    if (!source_.read) return Failure(opened_from_memory());
+    auto configs = source_.read();
     if (!configs) return Failure(std::move(configs.error()));
     if (auto wrong = check_same_names(*configs)) return Failure(std::move(*wrong));
     std::vector<Reloaded> all;
@@ -63,13 +77,14 @@ class Clusters::Impl {
 
   Result<void> follow(Report report) {
     const sync::MutexLock lock(follow_mutex_);
-    if (path_.empty()) return Failure(opened_from_memory());
+    if (!source_.read) return Failure(opened_from_memory());
+    if (source_.file.empty()) return {};
     auto tell = [this, report = std::move(report)] {
       const auto reloaded = reload();
       if (report) report(reloaded);
     };
     try {
-      follower_ = std::make_unique<client::runtime::ConfigFollower>(path_, std::move(tell));
+      follower_ = std::make_unique<client::runtime::ConfigFollower>(source_.file, std::move(tell));
     } catch (const std::system_error& error) {
       return Failure(client::runtime::no_thread(error));
     }
@@ -105,13 +120,13 @@ class Clusters::Impl {
       if (std::ranges::find(clients_, name, &Named::name) == clients_.end()) {
         return local_error(
             Outcome::invalid, Reason::bad_configuration,
-            path_ + ": clusters." + name + " was added after the clusters were opened");
+            source_.file + ": clusters." + name + " was added after the clusters were opened");
       }
     }
     for (const Named& named : clients_) {
       if (std::ranges::find(configs, named.name, &Configs::value_type::first) == configs.end()) {
         return local_error(Outcome::invalid, Reason::bad_configuration,
-                           path_ + ": clusters." + named.name + " is missing");
+                           source_.file + ": clusters." + named.name + " is missing");
       }
     }
     return std::nullopt;
@@ -125,7 +140,7 @@ class Clusters::Impl {
   }
 
   std::vector<Named> clients_;
-  std::string path_;  // empty: opened from memory
+  Source source_;
   sync::Mutex reload_mutex_;
   sync::Mutex follow_mutex_;
   std::unique_ptr<client::runtime::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
@@ -162,11 +177,16 @@ Result<Clusters> Clusters::open(const std::string& path, const ClientOptions& op
 }
 
 Result<Clusters> Clusters::open(const std::string& path, const OptionsOf& options) {
-  auto configs = ClusterConfig::load_file(path);
-  if (!configs) return Failure(std::move(configs.error()));
-  auto opened = open(std::move(*configs), options);
-  if (opened) opened->impl_->set_path(path);
-  return opened;
+  return Impl::open_from({[path] { return ClusterConfig::load_file(path); }, path}, options);
+}
+
+Result<Clusters> Clusters::open_environment(const ClientOptions& options) {
+  const cluster::Variables variables = cluster::environment_variables();
+  const auto read = [variables]() -> Result<Configs> {
+    return cluster::load_environment(variables).transform(
+        [](ClusterConfig&& config) { return Configs{{"environment", std::move(config)}}; });
+  };
+  return Impl::open_from({read, cluster::mounted_path(variables)}, same_for_all(options));
 }
 
 Result<Clusters> Clusters::open(Configs configs, const ClientOptions& options) {

@@ -38,6 +38,30 @@ Failure failure(Problem bad) {
 
 }  // namespace
 
+cluster::Variables cluster::environment_variables() {
+  Variables variables;
+  for (const std::string_view name : environment_names()) {
+    const char* const value = std::getenv(std::string(name).c_str());
+    if (value != nullptr) variables.emplace(name, value);
+  }
+  return variables;
+}
+
+Result<ClusterConfig> cluster::load_environment(const Variables& variables) {
+  std::string mounted;
+  if (const std::string path = mounted_path(variables); !path.empty()) {
+    auto text = read_file(path);
+    if (!text) {
+      return failure(
+          {std::string(mount_variable) + ": " + printable(path, 256) + ": " + text.error().text});
+    }
+    mounted = std::move(*text);
+  }
+  auto config = read_environment(variables, mounted);
+  if (!config) return failure(std::move(config.error()));
+  return std::move(*config);
+}
+
 inline namespace v0 {
 
 Result<ClusterConfig> ClusterConfig::parse_uri(std::string_view uri) {
@@ -70,22 +94,7 @@ Result<std::vector<std::pair<std::string, ClusterConfig>>> ClusterConfig::load_f
 }
 
 Result<ClusterConfig> ClusterConfig::from_environment() {
-  cluster::Variables variables;
-  for (const std::string_view name : cluster::environment_names()) {
-    const char* const value = std::getenv(std::string(name).c_str());
-    if (value != nullptr) variables.emplace(name, value);
-  }
-  std::string mounted;
-  if (cluster::broker_variable(variables) == cluster::mount_variable) {
-    const std::string variable(cluster::mount_variable);
-    const std::string path = variables[variable] + "/" + std::string(cluster::mounted_file);
-    auto text = read_file(path);
-    if (!text) return failure({variable + ": " + printable(path, 256) + ": " + text.error().text});
-    mounted = std::move(*text);
-  }
-  auto config = cluster::read_environment(variables, mounted);
-  if (!config) return failure(std::move(config.error()));
-  return std::move(*config);
+  return cluster::load_environment(cluster::environment_variables());
 }
 
 }  // namespace v0

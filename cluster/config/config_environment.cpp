@@ -330,6 +330,11 @@ std::string_view broker_variable(const Variables& variables) {
   return found == broker_variables.end() ? std::string_view() : *found;
 }
 
+std::string mounted_path(const Variables& variables) {
+  if (broker_variable(variables) != mount_variable) return {};
+  return std::string(value_of(variables, mount_variable)) + "/" + std::string(mounted_file);
+}
+
 std::expected<ClusterConfig, Problem> read_environment(const Variables& variables,
                                                        std::string_view mounted) {
   const auto settings = find_settings(variables, mounted);

@@ -2,7 +2,7 @@
 
 // Reads the settings that a pod of Azure IoT Operations gets: docs/configuration.md, "Environment".
 //
-// Thread rule: pure functions and plain values.
+// Thread rule: pure functions and plain values, except for the last two.
 
 #include <array>
 #include <expected>
@@ -35,5 +35,12 @@ std::string_view broker_variable(const Variables& variables);
 // `mounted` is the text of the file, if `mount_variable` decides.
 std::expected<ClusterConfig, Problem> read_environment(const Variables& variables,
                                                        std::string_view mounted);
+// The path of that file; empty if another variable decides.
+std::string mounted_path(const Variables& variables);
+
+// In cluster_config.cpp, not pure: the variables of this process that are read; and the
+// configuration of such variables, with the file.
+Variables environment_variables();
+Result<ClusterConfig> load_environment(const Variables& variables);
 
 }  // namespace sheaf::cluster

@@ -35,8 +35,7 @@ struct Reloaded {
 /// need that no other thread calls the object.
 ///
 /// Lifetime: the destructor closes the clients one after another, the last of the file first, each
-/// as Client's destructor does. A client's address stays the same until then, also when the
-/// Clusters are moved.
+/// as Client's destructor does. Until then a client keeps its address, also when this is moved.
 class SHEAF_API Clusters {
  public:
   /// Names and configurations, as ClusterConfig::load_file and parse_json return them.
@@ -44,21 +43,22 @@ class SHEAF_API Clusters {
   /// Makes the options of the client of one cluster; called once for each, in order, inside open().
   using OptionsOf = std::function<ClientOptions(std::string_view name)>;
 
-  /// Reads a configuration file and opens all of its clusters; connects to nothing, as
-  /// Client::open. Either all are opened or none. A cluster of `embedded://` without a `name` gets
-  /// the name of the cluster, so that two clusters do not share engines by accident.
-  /// Errors: as ClusterConfig::load_file and Client::open; the text names the cluster. Outcome and
-  /// Reason are theirs; Outcome::invalid, Reason::bad_configuration for a file without a cluster.
+  /// Reads a configuration file and opens all of its clusters or none; connects to nothing, as
+  /// Client::open. A cluster of `embedded://` without a `name` gets the name of the cluster, so
+  /// that two clusters do not share engines by accident. Errors: as ClusterConfig::load_file and
+  /// Client::open, with the cluster's name; bad_configuration for a file without a cluster.
   static Result<Clusters> open(const std::string& path, const ClientOptions& options = {});
   static Result<Clusters> open(const std::string& path, const OptionsOf& options);
   /// The same from memory. Also refused: a name that is empty or given twice.
   static Result<Clusters> open(Configs configs, const ClientOptions& options = {});
   static Result<Clusters> open(Configs configs, const OptionsOf& options);
+  /// The same from ClusterConfig::from_environment, as cluster "environment". Its file is the one
+  /// that is mounted in a connector's pod; without it reload() and follow() find nothing changed.
+  static Result<Clusters> open_environment(const ClientOptions& options = {});
 
   /// Reads the file again and gives each client its servers of now, as Client::reconfigure. Returns
-  /// one entry for each cluster, in order. Errors: as ClusterConfig::load_file, and
-  /// Outcome::invalid, Reason::bad_configuration if the file has not the same names as when it was
-  /// opened, or if these clusters were opened from memory; nothing has changed then.
+  /// one entry for each cluster, in order. Errors, which change nothing: as open(), and
+  /// Reason::bad_configuration if names differ, or if these clusters were opened from memory.
   Result<std::vector<Reloaded>> reload();
 
   /// What came of a reload that follow() made.
@@ -67,8 +67,8 @@ class SHEAF_API Clusters {
   /// a folder that a symbolic link leads to. When it may have changed, and at the first check, it
   /// is read as by reload(), and `report`, if there is one, gets the result there. It may call
   /// anything of these clusters but follow() and the destructor; what it throws ends the process. A
-  /// second call replaces the first. Errors: as reload(), for clusters that were opened from
-  /// memory; Outcome::overloaded if no thread can be started: the first call continues.
+  /// second call replaces the first. Errors: as reload() for clusters from memory;
+  /// Outcome::overloaded if no thread can be started: the first call continues.
   Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.

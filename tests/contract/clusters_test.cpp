@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -132,6 +133,74 @@ TEST(Clusters, AFileThatIsFollowedIsReadWhenItChanges) {
   ASSERT_EQ(seen.wait_for(30s), std::future_status::ready);
   EXPECT_EQ(seen.get(), Names{"127.0.0.1:2"});
   EXPECT_EQ(nodes_of((*clusters)["cache"]), (Names{"127.0.0.1:1", "127.0.0.1:2"}));
+}
+
+// The mounts of a connector's pod, in the environment of this process while it lives.
+class Connector {
+ public:
+  explicit Connector(const std::string& host) {
+    write(host);
+    ::setenv(variable, folder_.path().c_str(), 1);
+  }
+  ~Connector() { ::unsetenv(variable); }
+  Connector(const Connector&) = delete;
+  Connector& operator=(const Connector&) = delete;
+
+  void write(const std::string& host, const std::string& more = "") const {
+    const std::string path = folder_.file("MQTT_CONNECTION_CONFIGURATION");
+    std::ofstream(path + ".new") << R"({"host":")" << host << R"(","tls":{"mode":"Disabled"})"
+                                 << more << "}";
+    std::rename((path + ".new").c_str(), path.c_str());
+  }
+
+ private:
+  static constexpr auto variable = "CONNECTOR_CONFIGURATION_MOUNT_PATH";
+  const test::TemporaryFolder folder_;
+};
+
+TEST(Clusters, ABrokerThatIsMountedInAPodIsFollowedWhenItChanges) {
+  const Connector pod("127.0.0.1:1");
+  auto clusters = Clusters::open_environment();
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  EXPECT_EQ(clusters->names(), Names{"environment"});
+  EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:1"});
+  std::promise<Names> added;
+  ASSERT_TRUE(clusters->follow([&](const Result<std::vector<Reloaded>>& reloaded) {
+    if (reloaded && reloaded->at(0).servers->any()) {
+      added.set_value(reloaded->at(0).servers->added);
+    }
+  }));
+  pod.write("127.0.0.1:2");
+  auto seen = added.get_future();
+  ASSERT_EQ(seen.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(seen.get(), Names{"127.0.0.1:2"});
+  EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:2"});
+}
+
+TEST(Clusters, AMountedFileThatCannotBeTakenChangesNothing) {
+  const Connector pod("127.0.0.1:1");
+  auto clusters = Clusters::open_environment();
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  pod.write("127.0.0.1");
+  EXPECT_EQ(clusters->reload().error().text,
+            R"(MQTT_CONNECTION_CONFIGURATION.host is "127.0.0.1", not HOST:PORT)");
+  pod.write("127.0.0.1:2", R"(,"keepAliveSeconds":7)");
+  const auto reloaded = clusters->reload();
+  ASSERT_TRUE(reloaded) << reloaded.error().message();
+  EXPECT_EQ(reloaded->at(0).servers.error().text,
+            "keep_alive differs, but only servers and their weights can change while a client "
+            "works");
+  EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:1"});
+}
+
+TEST(Clusters, AnEnvironmentWithoutMountsCannotChange) {
+  EXPECT_EQ(Clusters::open_environment().error().reason, Reason::bad_configuration);
+  ::setenv("AIO_BROKER_HOSTNAME", "127.0.0.1", 1);
+  auto clusters = Clusters::open_environment();
+  ::unsetenv("AIO_BROKER_HOSTNAME");
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  EXPECT_TRUE(clusters->follow());
+  EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:8883"});
 }
 
 TEST(Reconfigure, IsRefusedWhereTheConfigurationDoesNotDecide) {
