@@ -14,6 +14,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <sheaf/leader.h>
@@ -40,7 +41,9 @@ class LeaderRoom final : public ThreadRoom {
     unsigned elected = 0;  // reported by callbacks
     unsigned lost = 0;
     unsigned terms = 0;
-    unsigned resigned = 0;  // terms that were given up
+    unsigned resigned = 0;                  // terms that were given up
+    std::shared_ptr<LockGuard> given_up{};  // a term that another thread may have given up
+    bool may_be_late = false;               // the loss of the last of them may still be reported
     std::string why{};
   };
 
@@ -74,9 +77,11 @@ class LeaderRoom final : public ThreadRoom {
       if (candidate.elected++ != candidate.lost + candidate.resigned) {
         require("a term began before the end of the last one was reported");
       }
+      candidate.may_be_late = false;
     });
     candidate.election->on_lost([&candidate](const Error& why) {
       candidate.why = why.message();
+      if (std::exchange(candidate.may_be_late, false)) --candidate.resigned;
       if (++candidate.lost + candidate.resigned > candidate.elected) {
         require("a loss without a term: " + candidate.why);
       }
@@ -112,10 +117,13 @@ class LeaderRoom final : public ThreadRoom {
     given_up_ = given_up_ || !elected || !*elected;
     if (!elected) return check_error(elected.error());
     if (*elected) lead(candidate, random);
-    // A resignation of another thread may end that one's campaign, or its term.
+    // A resignation of another thread may end that one's campaign, or its first term, if that began
+    // just now. The loss of a term that was given up is not reported.
     if (random.below(8) != 0) return;
     Candidate& other = candidates_[random.below(candidates_.size())];
-    if (other.election->term() == nullptr) static_cast<void>(other.election->resign());
+    if (other.election->term() != nullptr) return;
+    static_cast<void>(other.election->resign());
+    other.given_up = other.election->term();
   }
 
   void lead(Candidate& candidate, Random& random) {
@@ -131,9 +139,12 @@ class LeaderRoom final : public ThreadRoom {
     check_exclusion(*term);
     std::erase(leading_, term);
     if (!term->held()) {
-      SimThreads::current()->wait_until(
-          "a loss to be reported", [&] { return candidate.lost + candidate.resigned >= terms; });
-      if (calm() && !may_be_cut_off()) require("a leader lost for nothing: " + candidate.why);
+      SimThreads::current()->wait_until("a loss to be reported", [&] {
+        return candidate.lost + candidate.resigned >= terms || candidate.given_up == term;
+      });
+      if (calm() && !may_be_cut_off() && candidate.given_up != term) {
+        require("a leader lost for nothing: " + candidate.why);
+      }
       if (candidate.election->leading()) require("one that lost leads");
     }
     const unsigned lost = candidate.lost;
@@ -145,7 +156,11 @@ class LeaderRoom final : public ThreadRoom {
     if (resigned && *resigned && lost + candidate.resigned >= terms) {
       require("one that had lost resigned");
     }
-    if (candidate.lost + candidate.resigned < terms) ++candidate.resigned;
+    if (candidate.lost + candidate.resigned < terms) {
+      ++candidate.resigned;
+      // A report of its loss that was about to run may still come.
+      candidate.may_be_late = !resigned || !*resigned;
+    }
     if (!resigned) check_error(resigned.error());
   }
 
