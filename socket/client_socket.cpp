@@ -82,7 +82,7 @@ void ClientSocket::close(Now now) {
 }
 
 void ClientSocket::abort(Reason reason, std::string text, Now now) {
-  if (state_ == State::closed || own_reason_) return;
+  if (state_ == State::closed || own_reason_ || session_->closed()) return;
   own_reason_ = {reason, std::move(text), false};
   if (stream_ != nullptr) session_->on_eof(now);
   dial_.reset();

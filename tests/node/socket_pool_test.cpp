@@ -294,6 +294,15 @@ TEST_F(SocketPoolTest, AConnectionThatWasReadyCountsAsLost) {
   EXPECT_EQ(stats().connects, 1u);
 }
 
+TEST_F(SocketPoolTest, AConnectionThatIsLostWithARequestInFlightCountsAsLost) {
+  ready(1);
+  submit(*pool->least_loaded(), request());
+  network.session().end(Reason::connection_lost, "reset");
+  loop.settle();
+  EXPECT_TRUE(pool->empty());
+  EXPECT_EQ(stats().connections_lost, 1u);
+}
+
 TEST_F(SocketPoolTest, EndsWhatIsBusyOrIdleForTooLong) {
   bounds.busy_timeout = 3s;
   bounds.idle_timeout = 5s;
