@@ -78,7 +78,8 @@ class Files(unittest.TestCase):
         dashboard = json.loads(read("dashboard.json"))
         self.assert_printed([target["expr"] for panel in dashboard["panels"]
                              for target in panel["targets"]])
-        self.assert_printed([variable["definition"] for variable in dashboard["templating"]["list"]
+        self.assert_printed([variable["query"]["query"]
+                             for variable in dashboard["templating"]["list"]
                              if variable["type"] == "query"])
 
     def test_every_metric_of_the_alerts_is_printed(self):
