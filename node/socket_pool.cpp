@@ -89,7 +89,12 @@ void SocketPool::give_back(ClientSocket& socket) noexcept {
   if (--socket.leases > 0) return;
   if (socket.retired) return socket.close(loop_.now());
   if (socket.ready() && !socket.reset()) {
-    socket.abort(Reason::closed, "returned to the pool with a reply outstanding", loop_.now());
+    // If the peer has ended it, its requests know that first. They wait for the next connection,
+    // which is made without a pause.
+    const bool over = socket.session().closed();
+    const bool first =
+        socket.abort(Reason::closed, "returned to the pool with a reply outstanding", loop_.now());
+    if (over && first) ++totals_.lost;
   }
 }
 

@@ -81,12 +81,13 @@ void ClientSocket::close(Now now) {
   loop_.defer(*this);
 }
 
-void ClientSocket::abort(Reason reason, std::string text, Now now) {
-  if (state_ == State::closed || own_reason_ || session_->closed()) return;
+bool ClientSocket::abort(Reason reason, std::string text, Now now) {
+  if (state_ == State::closed || own_reason_) return false;
   own_reason_ = {reason, std::move(text), false};
   if (stream_ != nullptr) session_->on_eof(now);
   dial_.reset();
   loop_.defer(*this);
+  return true;
 }
 
 bool ClientSocket::reset() const {

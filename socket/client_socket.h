@@ -75,8 +75,9 @@ class ClientSocket final : private StreamSink,
   protocol::Sent cancel(Request& request, Now now);
   // As Session::renew_login; true while it dials and once it is ending.
   bool renew_login(Now now);
-  void close(Now now);                                   // orderly
-  void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
+  void close(Now now);  // orderly
+  // At once, with our own reason; false if there is such a reason already.
+  bool abort(Reason reason, std::string text, Now now);
   // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
   bool reset() const;
 
