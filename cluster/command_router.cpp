@@ -181,8 +181,9 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
                    "(--all-nodes, Client::execute_on_all)"),
                now);
   }
-  protocol::CommandUse use;
+  protocol::CommandUse& use = use_;
   if (request.keys) {
+    use.only_reads = false;
     use.keys.assign(request.keys->begin(), request.keys->end());
   } else if (!commands_->known()) {
     std::string text =
@@ -191,9 +192,9 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
             : "no server could be asked for its commands: ";
     return end(request, {Outcome::not_sent, reason_, text + problem_}, now);
   } else {
-    auto found = commands_->find(request.operation.words);
-    if (!found) return end(request, found.error(), now);
-    use = std::move(*found);
+    if (const auto error = commands_->find(request.operation.words, use)) {
+      return end(request, *error, now);
+    }
   }
   request.only_reads_ = use.only_reads;
   if (use.keys.empty()) {
@@ -214,8 +215,9 @@ std::optional<protocol::LocalError> CommandRouter::scattered(
   if (std::ranges::any_of(keys, &std::string_view::empty)) {
     return protocol::invalid("a key of the command is empty; it needs at least 1 byte");
   }
+  if (topology.sole() != nobody || keys.size() == 1) return std::nullopt;
   const Location first = topology.locate(keys.front());
-  if (topology.sole() != nobody || first.node == nobody) return std::nullopt;
+  if (first.node == nobody) return std::nullopt;
   const bool slots = topology.assigned();
   for (const std::string_view key : keys) {
     const Location found = topology.locate(key);

@@ -73,7 +73,7 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   void start(CommandRequest& request, Now now);
   // As ClientCluster::cancel().
   void cancel(CommandRequest& request, Now now);
-  const protocol::ServerCommands& commands() const noexcept { return *commands_; }
+  protocol::ServerCommands& commands() noexcept { return *commands_; }
 
  private:
   struct Concerned {
@@ -108,6 +108,7 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   unsigned attempts_ = 0;          // to get an answer; 0: no question is in progress
   bool unwilling_ = false;         // a server has answered, but without a table
   Reason reason_ = Reason::other;  // of the problem
+  protocol::CommandUse use_;       // of the command that is being routed
   std::string problem_;  // why there is no table; empty if there is one or it was not asked for yet
 };
 

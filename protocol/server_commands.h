@@ -40,15 +40,16 @@ class ServerCommands {
   // True after a useful answer.
   virtual bool known() const = 0;
 
-  // What is known of a command; a sentence if the servers do not have it, or do not name its keys.
-  virtual std::expected<CommandUse, LocalError> find(CommandWords words) const = 0;
+  // Says in `use` what is known of a command. Returns a sentence if the servers do not have it, or
+  // do not name its keys.
+  virtual std::optional<LocalError> find(CommandWords words, CommandUse& use) const = 0;
   // Why a command is not passed through, regardless of what the servers know about it.
   virtual std::optional<LocalError> refusal(CommandWords words) const = 0;
   // The name of a command without keys that has the answer or the effect of one node only, as
   // FLUSHALL has; empty for all others. Regardless of what the servers know about it.
   virtual std::string of_each_node(CommandWords words) const = 0;
   // Parses the bytes of a whole reply; nothing if they are not one.
-  virtual std::optional<CommandReply> read(std::string_view bytes) const = 0;
+  virtual std::optional<CommandReply> read(std::string_view bytes) = 0;
 };
 
 }  // namespace sheaf::protocol

@@ -13,7 +13,7 @@
 #include "protocol/resp/changes/command_rules.h"
 #include "protocol/resp/changes/rules.h"
 #include "protocol/resp/node_commands.h"
-#include "protocol/resp/wire/command_reply.h"
+#include "protocol/resp/wire/command_names.h"
 #include "protocol/resp/wire/reply_reader.h"
 
 namespace sheaf::protocol::resp {
@@ -24,16 +24,10 @@ constexpr std::array<std::string_view, 1> ask_for_all{"COMMAND"};
 // The table's numbers are places in a command, or are counted from its end.
 constexpr std::int64_t largest_place = most_words;
 
-char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-std::string upper(std::string_view text) {
+std::string in_upper_case(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](char c) { return upper(c); });
   return out;
-}
-
-bool same_word(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char x, char y) { return upper(x) == upper(y); });
 }
 
 // ---- reading
@@ -155,9 +149,9 @@ void find_keys(const KeySpec& spec, CommandWords words, std::vector<std::string_
 }
 
 std::string name_of(CommandWords words, bool container) {
-  std::string name = upper(words.front().substr(0, CommandTable::longest_name));
+  std::string name = in_upper_case(words.front().substr(0, CommandTable::longest_name));
   if (container && words.size() > 1) {
-    name.append(" ").append(upper(words[1].substr(0, CommandTable::longest_name)));
+    name.append(" ").append(in_upper_case(words[1].substr(0, CommandTable::longest_name)));
   }
   return printable(name, 2 * CommandTable::longest_name);
 }
@@ -205,17 +199,17 @@ void CommandTable::add(const Value& command, Entries& entries, bool inner) {
     entry.container = inside->size() > 0;
     for (const Value subcommand : *inside) add(subcommand, entries, true);
   }
-  entries.insert_or_assign(upper(name), std::move(entry));
+  entries.insert_or_assign(in_upper_case(name), std::move(entry));
 }
 
 const CommandTable::Entry* CommandTable::entry_of(CommandWords words) const {
   const std::string_view name = words.front();
   if (name.size() > longest_name) return nullptr;
-  auto found = commands_.find(upper(name));
+  auto found = commands_.find(name);
   if (found == commands_.end()) return nullptr;
   if (found->second.container && words.size() > 1) {
     if (name.size() + words[1].size() > longest_name) return nullptr;
-    found = commands_.find(upper(name) + "|" + upper(words[1]));
+    found = commands_.find(std::string(name).append("|").append(words[1]));
   }
   return found != commands_.end() ? &found->second : nullptr;
 }
@@ -226,6 +220,7 @@ LocalError CommandTable::unknown(const std::string& name) const {
     names.push_back(entry);
     std::ranges::replace(names.back(), '|', ' ');
   }
+  std::ranges::sort(names);
   const std::string meant =
       did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
   return invalid("the servers know no command \"" + name +
@@ -233,14 +228,24 @@ LocalError CommandTable::unknown(const std::string& name) const {
                  (meant.empty() ? "" : "." + meant));
 }
 
-std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) const {
+std::size_t CommandTable::Hash::operator()(std::string_view name) const noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(upper(c))) * 0x100000001b3;
+  return hash;
+}
+
+bool CommandTable::Same::operator()(std::string_view a, std::string_view b) const noexcept {
+  return same_word(a, b);
+}
+
+std::optional<LocalError> CommandTable::find(CommandWords words, CommandUse& use) const {
   const Entry* const entry = entry_of(words);
   if (entry == nullptr) {
-    const auto group = commands_.find(upper(words.front().substr(0, longest_name)));
+    const auto group = commands_.find(words.front().substr(0, longest_name));
     const bool container = group != commands_.end() && group->second.container;
-    return std::unexpected(unknown(name_of(words, container)));
+    return unknown(name_of(words, container));
   }
-  CommandUse use;
+  use.keys.clear();
   use.only_reads = entry->only_reads;
   bool all_known = true;
   const bool by_specs = entry->movable && !entry->specs.empty();
@@ -263,10 +268,10 @@ std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) con
   // If MIGRATE names several keys, its usual place for a key is empty.
   if (by_specs) std::erase_if(use.keys, [](std::string_view key) { return key.empty(); });
   if (use.keys.empty() && entry->movable && !(by_specs && all_known)) {
-    return std::unexpected(invalid("the servers do not report which arguments of " +
-                                   name_of(words, false) + " are keys; name its keys"));
+    return invalid("the servers do not report which arguments of " + name_of(words, false) +
+                   " are keys; name its keys");
   }
-  return use;
+  return std::nullopt;
 }
 
 std::optional<LocalError> CommandTable::refusal(CommandWords words) const {
@@ -277,8 +282,8 @@ std::string CommandTable::of_each_node(CommandWords words) const {
   return command_of_each_node(words);
 }
 
-std::optional<CommandReply> CommandTable::read(std::string_view bytes) const {
-  return read_command_reply(bytes);
+std::optional<CommandReply> CommandTable::read(std::string_view bytes) {
+  return replies_.read(bytes);
 }
 
 }  // namespace sheaf::protocol::resp

@@ -22,10 +22,11 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "protocol/resp/wire/command_reply.h"
 #include "protocol/resp/wire/reply_tree.h"
 #include "protocol/server_commands.h"
 
@@ -55,10 +56,10 @@ class CommandTable final : public ServerCommands {
   CommandWords question() const override;
   std::expected<void, std::string> on_reply(const protocol::Reply& reply) override;
   bool known() const override { return !commands_.empty(); }
-  std::expected<CommandUse, LocalError> find(CommandWords words) const override;
+  std::optional<LocalError> find(CommandWords words, CommandUse& use) const override;
   std::optional<LocalError> refusal(CommandWords words) const override;
   std::string of_each_node(CommandWords words) const override;
-  std::optional<CommandReply> read(std::string_view bytes) const override;
+  std::optional<CommandReply> read(std::string_view bytes) override;
 
   std::size_t size() const noexcept { return commands_.size(); }
 
@@ -72,8 +73,17 @@ class CommandTable final : public ServerCommands {
     std::int64_t step = 1;
     std::vector<KeySpec> specs;
   };
-  // By name in upper case: "GET", "CONFIG|GET".
-  using Entries = std::map<std::string, Entry, std::less<>>;
+  // In any case.
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept;
+  };
+  struct Same {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const noexcept;
+  };
+  // By name, which is in upper case: "GET", "CONFIG|GET".
+  using Entries = std::unordered_map<std::string, Entry, Hash, Same>;
 
   static void add(const Value& command, Entries& entries, bool inner);
   const Entry* entry_of(CommandWords words) const;
@@ -81,6 +91,7 @@ class CommandTable final : public ServerCommands {
   LocalError unknown(const std::string& name) const;
 
   Entries commands_;
+  CommandReplyReader replies_;
 };
 
 }  // namespace sheaf::protocol::resp

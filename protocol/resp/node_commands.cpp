@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "protocol/resp/wire/command_names.h"
+
 namespace sheaf::protocol::resp {
 namespace {
 
@@ -80,23 +82,19 @@ constexpr std::array node_commands{
     NodeCommand{"SWAPDB", ""},
 };
 static_assert(std::ranges::is_sorted(node_commands, {}, &NodeCommand::name));
+constexpr NameFilter node_command_names(node_commands, &NodeCommand::name);
 
 constexpr std::string_view all_but_help = "*";
-
-bool is_word(std::string_view given, std::string_view upper) noexcept {
-  const auto same = [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; };
-  return std::ranges::equal(given, upper, same);
-}
 
 }  // namespace
 
 std::string command_of_each_node(std::span<const std::string_view> words) {
-  if (words.empty()) return {};
+  if (words.empty() || !node_command_names.may_have(words.front())) return {};
   const std::string_view word = words.size() > 1 ? words[1] : std::string_view();
   const auto found = std::ranges::find_if(node_commands, [&](const NodeCommand& command) {
-    if (!is_word(words.front(), command.name)) return false;
-    if (command.word == all_but_help) return !is_word(word, "HELP");
-    return command.word.empty() || is_word(word, command.word);
+    if (!same_word(words.front(), command.name)) return false;
+    if (command.word == all_but_help) return !same_word(word, "HELP");
+    return command.word.empty() || same_word(word, command.word);
   });
   if (found == node_commands.end()) return {};
   std::string name(found->name);

@@ -118,19 +118,13 @@ Pending& RequestWriter::write_stats(const Operation& operation) {
   return write_one(Question::stats, operation, {"INFO", operation.key});
 }
 
-// Few commands have more words than fit here.
 Pending& RequestWriter::write_words(const Operation& operation) {
-  constexpr std::size_t usual = 16;
-  std::array<Argument, usual> some;
-  std::vector<Argument> many;
-  std::span<Argument> words(some);
-  if (operation.words.size() > usual) {
-    many.resize(operation.words.size());
-    words = many;
-  }
-  words = words.first(operation.words.size());
-  std::ranges::copy(operation.words, words.begin());
-  Pending& request = write_one(Question::command, operation, Command(words));
+  const auto write = [&]() -> Pending& {
+    if (!operation.asking) return add(Question::command, commands_.write_texts(operation.words));
+    const std::vector<Argument> words(operation.words.begin(), operation.words.end());
+    return write_one(Question::command, operation, words);
+  };
+  Pending& request = write();
   request.texts = operation.words;
   return request;
 }

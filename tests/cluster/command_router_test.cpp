@@ -23,13 +23,12 @@ class CommandsOfScript final : public protocol::ServerCommands {
     return {};
   }
   bool known() const override { return known_; }
-  std::expected<protocol::CommandUse, protocol::LocalError> find(
-      protocol::CommandWords words) const override {
-    if (words[0] == "WHAT") return std::unexpected(protocol::invalid("nobody knows WHAT"));
-    protocol::CommandUse use;
+  std::optional<protocol::LocalError> find(protocol::CommandWords words,
+                                           protocol::CommandUse& use) const override {
+    if (words[0] == "WHAT") return protocol::invalid("nobody knows WHAT");
     use.keys.assign(words.begin() + 1, words.end());
     use.only_reads = words[0] == "READ";
-    return use;
+    return std::nullopt;
   }
   std::optional<protocol::LocalError> refusal(protocol::CommandWords words) const override {
     if (words[0] != "MULTI") return std::nullopt;
@@ -38,7 +37,7 @@ class CommandsOfScript final : public protocol::ServerCommands {
   std::string of_each_node(protocol::CommandWords words) const override {
     return words[0] == "ALL" ? "ALL" : "";
   }
-  std::optional<CommandReply> read(std::string_view) const override { return CommandReply(); }
+  std::optional<CommandReply> read(std::string_view) override { return CommandReply(); }
 
  private:
   const Words words_{"COMMAND"};

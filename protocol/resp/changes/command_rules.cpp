@@ -7,6 +7,7 @@
 #include <string>
 
 #include "protocol/refusals.h"
+#include "protocol/resp/wire/command_names.h"
 
 namespace sheaf::protocol::resp {
 namespace {
@@ -50,6 +51,7 @@ constexpr std::array rules{
     Rule{"XREAD", "BLOCK", Why::waits},      Rule{"XREADGROUP", "BLOCK", Why::waits},
 };
 static_assert(std::ranges::is_sorted(rules, {}, &Rule::name));
+constexpr NameFilter ruled_names(rules, &Rule::name);
 
 std::string_view reason_of(Why why) noexcept {
   switch (why) {
@@ -69,23 +71,18 @@ std::string_view reason_of(Why why) noexcept {
   return "it ends a connection that other requests share";
 }
 
-bool equal_in_any_case(std::string_view given, std::string_view upper) noexcept {
-  const auto same = [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; };
-  return std::ranges::equal(given, upper, same);
-}
-
 // The words that may be a subcommand or an option; keys follow STREAMS.
 std::span<const std::string_view> options_of(std::span<const std::string_view> words) noexcept {
-  if (equal_in_any_case(words.front(), "CLIENT")) return words.subspan(1).first(words.size() > 1);
-  const auto streams = std::ranges::find_if(
-      words, [](std::string_view word) { return equal_in_any_case(word, "STREAMS"); });
+  if (same_word(words.front(), "CLIENT")) return words.subspan(1).first(words.size() > 1);
+  const auto streams =
+      std::ranges::find_if(words, [](std::string_view word) { return same_word(word, "STREAMS"); });
   return {words.begin() + 1, std::max(words.begin() + 1, streams)};
 }
 
 bool applies(const Rule& rule, std::span<const std::string_view> words) noexcept {
-  if (!equal_in_any_case(words.front(), rule.name)) return false;
+  if (!same_word(words.front(), rule.name)) return false;
   return rule.word.empty() || std::ranges::any_of(options_of(words), [&](std::string_view word) {
-           return equal_in_any_case(word, rule.word);
+           return same_word(word, rule.word);
          });
 }
 
@@ -98,6 +95,7 @@ std::optional<LocalError> refusal_of_command(std::span<const std::string_view> w
                       "the command has " + std::to_string(words.size()) + " words, above the " +
                           std::to_string(most_words) + " that a server takes"};
   }
+  if (!ruled_names.may_have(words.front())) return std::nullopt;
   const auto rule =
       std::ranges::find_if(rules, [&](const Rule& candidate) { return applies(candidate, words); });
   if (rule == rules.end()) return std::nullopt;

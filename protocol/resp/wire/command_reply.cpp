@@ -3,28 +3,31 @@
 #include "protocol/resp/wire/command_reply.h"
 
 #include <array>
+#include <cstring>
 #include <limits>
-#include <vector>
-
-#include "protocol/resp/wire/reply_reader.h"
+#include <memory>
 
 namespace sheaf {
 inline namespace v0 {
 
-// The whole reply, shared by its values.
-struct CommandReply::Tree {
-  protocol::resp::KeptReply reply;
-
-  explicit Tree(protocol::resp::KeptReply kept) : reply(std::move(kept)) {}
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-
+// An element of the whole reply, which its values share: an array of its elements, then its bytes
+// in the memory of more elements. The first element covers all others.
+struct CommandReply::Tree : protocol::resp::Element {
   static CommandReply value(std::shared_ptr<const Tree> tree, std::size_t element) noexcept {
     return {std::move(tree), element};
   }
   static protocol::resp::Value at(const CommandReply& reply) noexcept {
-    if (reply.tree_ == nullptr) return {};
-    return reply.tree_->reply.at(reply.element_);
+    const Tree* const first = reply.tree_.get();
+    if (first == nullptr) return {};
+    return {first + reply.element_, reinterpret_cast<const char*>(first + first->span)};
+  }
+  static CommandReply copy_of(const protocol::resp::Value& root, std::string_view bytes) {
+    const std::size_t elements = root.element().span;
+    const std::size_t room = (bytes.size() + sizeof(Tree) - 1) / sizeof(Tree);
+    const auto tree = std::make_shared_for_overwrite<Tree[]>(elements + room);
+    for (std::size_t i = 0; i < elements; ++i) tree[i] = {*(&root.element() + i)};
+    std::memcpy(static_cast<void*>(tree.get() + elements), bytes.data(), bytes.size());
+    return value(std::shared_ptr<const Tree>(tree, tree.get()), 0);
   }
 };
 
@@ -140,12 +143,16 @@ std::string_view to_string(CommandReply::Kind kind) noexcept {
 namespace sheaf::protocol::resp {
 
 // The session has already checked its own limits.
-std::optional<CommandReply> read_command_reply(std::string_view bytes) {
+std::optional<CommandReply> CommandReplyReader::read(std::string_view bytes) {
   constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
-  ReplyReader reader({.text = any, .line = any, .bytes = any, .elements = any});
-  if (reader.read(bytes) != ReplyReader::Progress::complete) return std::nullopt;
-  if (reader.size() != bytes.size()) return std::nullopt;
-  return CommandReply::Tree::value(std::make_shared<const CommandReply::Tree>(reader.keep()), 0);
+  if (!reader_)
+    reader_.emplace(ReplyLimits{.text = any, .line = any, .bytes = any, .elements = any});
+  const bool complete = reader_->read(bytes) == ReplyReader::Progress::complete;
+  if (!complete || reader_->size() != bytes.size()) {
+    reader_.reset();
+    return std::nullopt;
+  }
+  return CommandReply::Tree::copy_of(reader_->root(), bytes);
 }
 
 }  // namespace sheaf::protocol::resp

@@ -2,6 +2,8 @@
 
 #include "protocol/resp/wire/command_writer.h"
 
+#include <array>
+
 #include "base/byte_writer.h"
 
 namespace sheaf::protocol::resp {
@@ -23,10 +25,17 @@ std::size_t size_of(const Argument& argument) noexcept {
 // The type, a number and the line end.
 std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(number) + crlf.size(); }
 
+constexpr std::size_t longest_header = 1 + 20 + crlf.size();
+
 void put_header(ByteWriter& out, char type, std::size_t number) {
-  out.u8(static_cast<std::uint8_t>(type));
-  out.decimal(number);
-  out.bytes(crlf);
+  std::array<char, longest_header> text;
+  std::size_t at = text.size();
+  text[--at] = '\n';
+  text[--at] = '\r';
+  do text[--at] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) > 0);
+  text[--at] = type;
+  out.bytes({text.data() + at, text.size() - at});
 }
 
 std::size_t text_size(std::size_t size) noexcept { return header_size(size) + size + crlf.size(); }
@@ -79,6 +88,28 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
       }
       out.bytes(crlf);
     }
+  }
+  return output_.end();
+}
+
+OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view> words) {
+  std::size_t owned = longest_header;
+  const std::string_view* largest = words.data();
+  for (const std::string_view& word : words) {
+    owned += longest_header + word.size() + crlf.size();
+    if (word.size() > largest->size()) largest = &word;
+  }
+  output_.reserve(owned - largest->size(), largest->size());
+  ByteWriter out(output_.buffer());
+  put_header(out, '*', words.size());
+  for (const std::string_view& word : words) {
+    put_header(out, '$', word.size());
+    if (&word == largest) {
+      output_.put_value(word);
+    } else {
+      out.bytes(word);
+    }
+    out.bytes(crlf);
   }
   return output_.end();
 }

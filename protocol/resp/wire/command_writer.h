@@ -60,6 +60,8 @@ class CommandWriter {
   OutputQueue::FrameId write(std::initializer_list<Argument> command) {
     return write(Command(command.begin(), command.size()));
   }
+  // The same for at least one word, all of which are texts.
+  OutputQueue::FrameId write_texts(std::span<const std::string_view> words);
   // The same, with a secret among its words: everything is copied, and the frame is wiped.
   OutputQueue::FrameId write_secret(std::initializer_list<std::string_view> command);
   // Writes several commands as one frame, so that nothing comes between them and all of them leave

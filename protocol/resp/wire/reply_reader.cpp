@@ -215,8 +215,29 @@ ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type) {
   }
 }
 
+// Reads a text within the limits that is here as a whole. If it is anything else, read_text() says
+// what.
+bool ReplyReader::read_usual_text(std::string_view data) {
+  constexpr std::size_t most_digits = 6;
+  const std::string_view length = data.substr(at_ + 1, most_digits);
+  std::size_t size = 0;
+  std::size_t digits = 0;
+  for (; digits < length.size() && length[digits] >= '0' && length[digits] <= '9'; ++digits) {
+    size = size * 10 + static_cast<unsigned>(length[digits] - '0');
+  }
+  if (digits == 0 || (length.front() == '0' && digits > 1)) return false;
+  const std::size_t begin = at_ + 1 + digits + line_end.size();
+  const std::size_t end = begin + size + line_end.size();
+  if (end > data.size() || size > limits_.text || end > limits_.bytes) return false;
+  if (data[begin - 2] != '\r' || data[begin - 1] != '\n') return false;
+  if (data[end - 2] != '\r' || data[end - 1] != '\n') return false;
+  add(Type::text, begin, size, end);
+  return true;
+}
+
 // Reads a value that begins with its length.
 ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
+  if (type == Type::text && !passes_over_ && read_usual_text(data)) return Step::value;
   Step step = Step::need_input;
   const auto length = line(data, type, false, step);
   if (!length) return step;

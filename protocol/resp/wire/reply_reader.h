@@ -120,6 +120,7 @@ class ReplyReader {
   void forget_elements() noexcept;
   Step read_element(std::string_view data);
   Step read_line(std::string_view data, Type type);
+  bool read_usual_text(std::string_view data);
   Step read_text(std::string_view data, Type type);
   Step read_aggregate(std::string_view data, Type type, bool attribute = false);
   Step open(std::uint32_t count, Type type, bool attribute, std::size_t end);

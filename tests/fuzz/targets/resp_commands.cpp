@@ -28,7 +28,7 @@ void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint16_t size = static_cast<std::uint16_t>(input.u8() << 8 | input.u8());
   const std::string answer(input.text(size));
-  if (const auto reply = read_command_reply(answer)) {
+  if (const auto reply = CommandReplyReader().read(answer)) {
     expect(count(*reply, 0) <= answer.size(), "a value has bytes");
   }
   CommandTable table;
@@ -41,10 +41,10 @@ void run(std::string_view bytes) {
       texts.emplace_back(input.text(input.u8() % 16));
     }
     const std::vector<std::string_view> words(texts.begin(), texts.end());
-    const auto use = table.find(words);
-    if (!use) continue;
-    expect(use->keys.size() <= most_words, "keys are bounded");
-    for (const std::string_view key : use->keys) {
+    CommandUse use;
+    if (table.find(words, use)) continue;
+    expect(use.keys.size() <= most_words, "keys are bounded");
+    for (const std::string_view key : use.keys) {
       const bool inside = std::any_of(words.begin() + 1, words.end(), [&](std::string_view word) {
         return word.data() == key.data() && word.size() == key.size();
       });

@@ -23,10 +23,10 @@ CommandTable table_of(std::string_view reply) {
 
 // The keys "a b", preceded by "read " if the command only reads; or the error sentence.
 std::string use_of(const CommandTable& table, const WordList& words) {
-  const auto use = table.find(words);
-  if (!use) return use.error().text;
-  std::string text = use->only_reads ? "read" : "";
-  for (const std::string_view key : use->keys) text.append(text.empty() ? "" : " ").append(key);
+  CommandUse use{.keys = {"of the command before"}, .only_reads = true};
+  if (const auto error = table.find(words, use)) return error->text;
+  std::string text = use.only_reads ? "read" : "";
+  for (const std::string_view key : use.keys) text.append(text.empty() ? "" : " ").append(key);
   return text;
 }
 
