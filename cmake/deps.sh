@@ -11,7 +11,8 @@ SHEAF_TLS_PACKAGES=(libssl-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19
                      clang-tidy-19 libclang-rt-19-dev llvm-19 libasio-dev libmemcached-dev
                      memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev openssl
-                     dpkg-dev file python3-prometheus-client doxygen python3-yaml)
+                     dpkg-dev file python3-prometheus-client doxygen python3-yaml
+                     valgrind)
 
 # Differences between releases. Debian 12 and Ubuntu 22.04 have no Valkey.
 sheaf_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")

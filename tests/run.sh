@@ -112,7 +112,7 @@ left_out() {
 }
 
 # Packages that only builds and tests of `all` need.
-only_all=' clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 doxygen libhiredis-dev '
+only_all=' clang-19 clang-tidy-19 libclang-rt-19-dev llvm-19 doxygen libhiredis-dev valgrind '
 packages=()
 for package in "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \
   "${SHEAF_DURABLE_PACKAGES[@]}" "${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TLS_PACKAGES[@]}" \
