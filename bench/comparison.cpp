@@ -101,17 +101,19 @@ double Comparison::ratio(const std::string& mine, const std::string& other) cons
 }
 
 void Comparison::print(unsigned keys, std::span<const Column> columns) const {
-  std::printf("%-18s %9s %9s %9s %10s %9s %9s %9s", "", "ops/s", "low", "high", "keys/s", "p50 us",
-              "p99 us", "cpu us/op");
+  std::printf("%-18s %9s %9s %9s %10s %9s %9s %9s %9s %9s %9s", "", "ops/s", "low", "high",
+              "keys/s", "p50 us", "p99 us", "cpu us/op", "servers", "waits/op", "lost/op");
   for (const Column& column : columns) std::printf(" %9s", column.title.c_str());
   std::printf("\n");
   for (const Row& row : rows_) {
     const std::vector<double> rates = sorted(row.rounds, &Round::per_second);
     const double rate = median(rates);
     std::printf(
-        "%-18s %9.0f %9.0f %9.0f %10.0f %9.1f %9.1f %9.2f", row.name.c_str(), rate, rates.front(),
-        rates.back(), rate * keys, median(sorted(row.rounds, &Round::p50_us)),
-        median(sorted(row.rounds, &Round::p99_us)), median(sorted(row.rounds, &Round::cpu_us)));
+        "%-18s %9.0f %9.0f %9.0f %10.0f %9.1f %9.1f %9.2f %9.2f %9.2f %9.2f", row.name.c_str(),
+        rate, rates.front(), rates.back(), rate * keys, median(sorted(row.rounds, &Round::p50_us)),
+        median(sorted(row.rounds, &Round::p99_us)), median(sorted(row.rounds, &Round::cpu_us)),
+        median(sorted(row.rounds, &Round::servers_us)), median(sorted(row.rounds, &Round::waits)),
+        median(sorted(row.rounds, &Round::losses)));
     for (const Column& column : columns) std::printf(" %9.2f", ratio(row.name, column.other));
     std::printf("\n");
   }

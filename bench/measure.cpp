@@ -1,9 +1,13 @@
 #include "bench/measure.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -14,6 +18,30 @@ double cpu_seconds() {
   timespec t{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// The processor time of the child processes, which are the servers; 0 if the kernel does not say.
+double servers_seconds() {
+  double total = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(thread.path() / "children");
+    for (std::string child; children >> child;) {
+      std::error_code gone;  // leaves the list empty
+      for (const auto& task :
+           std::filesystem::directory_iterator("/proc/" + child + "/task", gone)) {
+        double nanoseconds = 0;
+        std::ifstream(task.path() / "schedstat") >> nanoseconds;
+        total += nanoseconds * 1e-9;
+      }
+    }
+  }
+  return total;
+}
+
+rusage usage() {
+  rusage out{};
+  getrusage(RUSAGE_SELF, &out);
+  return out;
 }
 
 double microseconds(std::chrono::nanoseconds time) {
@@ -28,6 +56,8 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   for (Samples& each : samples) each.reserve(1 << 18);
   std::exception_ptr failure;
   std::mutex mutex;
+  const double servers_before = servers_seconds();
+  const rusage usage_before = usage();
   const double cpu_before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
   const auto end = start + length;
@@ -46,6 +76,8 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   for (auto& thread : others) thread.join();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const double cpu = cpu_seconds() - cpu_before;
+  const rusage usage_after = usage();
+  const double servers = servers_seconds() - servers_before;
   if (failure) std::rethrow_exception(failure);
 
   Samples all;
@@ -58,6 +90,9 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   round.p50_us = microseconds(all[all.size() / 2]);
   round.p99_us = microseconds(all[all.size() * 99 / 100]);
   round.cpu_us = cpu * 1e6 / count;
+  round.servers_us = servers * 1e6 / count;
+  round.waits = static_cast<double>(usage_after.ru_nvcsw - usage_before.ru_nvcsw) / count;
+  round.losses = static_cast<double>(usage_after.ru_nivcsw - usage_before.ru_nivcsw) / count;
   return round;
 }
 

@@ -19,7 +19,12 @@ struct Round {
   double per_second = 0;
   double p50_us = 0;
   double p99_us = 0;
-  double cpu_us = 0;  // used by this process for each round trip
+  double cpu_us = 0;      // used by this process for each round trip
+  double servers_us = 0;  // the same of its child processes, which are the servers
+  // Context switches of this process for each round trip: threads that waited, and threads that
+  // yielded the processor or lost it.
+  double waits = 0;
+  double losses = 0;
 };
 
 // The latencies of one thread.
