@@ -1,7 +1,6 @@
 #include "base/parker.h"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,10 +18,6 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 }
 
 }  // namespace
-
-void Parker::yield(unsigned times) noexcept {
-  while (times-- > 0 && state_.load(std::memory_order_relaxed) != permit) sched_yield();
-}
 
 bool Parker::wait(const std::chrono::nanoseconds* time) noexcept {
   timespec left{};

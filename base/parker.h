@@ -12,9 +12,8 @@ namespace sheaf {
 
 class Parker {
  public:
-  // Yields the processor up to `times` times, or until unpark() has been called since the last
-  // park(). Never sleeps.
-  void yield(unsigned times) noexcept;
+  // True if park() would not sleep: unpark() has been called since the last park().
+  bool unparked() const noexcept { return state_.load(std::memory_order_relaxed) == permit; }
   // Sleeps until unpark() has been called since the last park().
   void park() noexcept { wait(nullptr); }
   // As park(), but sleeps for at most `time`. Returns true if it was unparked.

@@ -52,7 +52,7 @@ struct HowToWait {
   socket::Wait wait = socket::Wait::spin;
 
   static constexpr HowToWait for_keys(std::size_t keys, std::size_t nodes) noexcept {
-    return {nodes > 1 ? 0 : static_cast<unsigned>(16 / (1 + keys / 16))};
+    return {nodes > 1 ? 0 : static_cast<unsigned>(6 / (1 + keys / 16))};
   }
 };
 

@@ -110,7 +110,8 @@ void Lane::call(Task& task, Waiter& waiter) {
   }
   if (sleep) {
     if (wake) loop_.wake();
-    if (loop_.spins()) waiter.parker_.yield(waiter.yields_);
+    for (unsigned i = waiter.yields_; i > 0 && !waiter.parker_.unparked() && loop_.yield(); --i) {
+    }
     waiter.parker_.park();
     if (waiter.state_ == Waiter::State::waiting) return;
   }
@@ -296,7 +297,7 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
-    if (crowd && loop_.spins()) yield_processor();  // the woken callers may ask again first
+    if (crowd) loop_.yield();  // the woken callers may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   this_thread().drives_lane = false;

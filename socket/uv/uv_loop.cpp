@@ -1,6 +1,5 @@
 #include "socket/uv/uv_loop.h"
 
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <uv.h>
@@ -9,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "base/read_clocks.h"
 
 namespace sheaf::socket {
@@ -133,7 +133,7 @@ void UvLoop::sleep(Deadline until) {
 // budget then needs no wake-up, which would cost more than the request
 // (docs/design/0010-spinning.md).
 bool UvLoop::spin(Deadline until) {
-  if (!spin_.enabled || wait_by_ != Wait::spin) return false;
+  if (!spin_.enabled || wait_by_ != Wait::spin || !yielding_.pays(now_.mono)) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
   const Deadline end = std::min(until, read_monotonic() + spin_.budget);
   do {
@@ -142,10 +142,18 @@ bool UvLoop::spin(Deadline until) {
       spin_misses_ = 0;
       return true;
     }
-    sched_yield();
-  } while (read_monotonic() < end);
+  } while (yield() && read_monotonic() < end);
   ++spin_misses_;
   return false;
+}
+
+bool UvLoop::yield() noexcept {
+  if (!spin_.enabled) return false;
+  const Deadline began = read_monotonic();
+  if (!yielding_.pays(began)) return false;
+  yield_processor();
+  yielding_.yielded(began, read_monotonic());
+  return true;
 }
 
 void UvLoop::post(Deferred& work) noexcept {

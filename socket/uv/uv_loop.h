@@ -14,6 +14,7 @@
 
 #include "base/mutex.h"
 #include "base/read_clocks.h"
+#include "base/yielding.h"
 #include "socket/seam.h"
 #include "socket/timer_heap.h"
 #include "socket/uv/direct_reads.h"
@@ -46,7 +47,7 @@ class UvLoop final : public DrivenLoop {
   Now refresh() noexcept override { return now_ = read_clocks(); }
   void do_not_wait() noexcept override { do_not_wait_ = true; }
   void wait_by(Wait wait) noexcept override { wait_by_ = wait; }
-  bool spins() const noexcept override { return spin_.enabled; }
+  bool yield() noexcept override;
   void set_idle_hook(IdleHook* hook) noexcept override { hook_ = hook; }
   void post(Deferred& work) noexcept override;
   void cancel(Deferred& work) noexcept override;
@@ -75,6 +76,7 @@ class UvLoop final : public DrivenLoop {
   void poll(bool sleep);
 
   SpinPolicy spin_;
+  Yielding yielding_;
   IdleHook* hook_ = nullptr;
   Wait wait_by_ = Wait::sleep;
   // In a wait: something has happened, and now_ is its time. After a turn: something happened or

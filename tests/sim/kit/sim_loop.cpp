@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checks.h"
+#include "base/quiet_thread.h"
 #include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf::sim {
@@ -139,6 +140,11 @@ bool SimLoop::spin(SimThreads& threads, Deadline until) {
   threads.wait("what it polls for",
                [&] { return happened() ? Deadline{0} : std::min(end, inbox_.next()); });
   return happened();
+}
+
+bool SimLoop::yield() noexcept {
+  if (spins_) yield_processor();
+  return spins_;
 }
 
 // Among simulated threads a loop belongs to the thread that drives it.

@@ -39,7 +39,7 @@ class SimLoop final : public socket::DrivenLoop {
   Now refresh() noexcept override;
   void do_not_wait() noexcept override { do_not_wait_ = true; }
   void wait_by(socket::Wait wait) noexcept override { wait_by_ = wait; }
-  bool spins() const noexcept override { return spins_; }
+  bool yield() noexcept override;
   void set_idle_hook(socket::IdleHook* hook) noexcept override { hook_ = hook; }
   void post(socket::Deferred& work) noexcept override;
   void cancel(socket::Deferred& work) noexcept override;

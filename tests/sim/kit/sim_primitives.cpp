@@ -72,10 +72,6 @@ void CondVar::notify_all() noexcept {
 
 // ---- parker.cpp: by simulated threads only
 
-void Parker::yield(unsigned times) noexcept {
-  while (times-- > 0 && state_.load() != permit) run()->point();
-}
-
 bool Parker::wait(const std::chrono::nanoseconds* time) noexcept {
   SHEAF_CHECK(run() != nullptr);
   const Deadline until = time != nullptr ? read_monotonic() + *time : never;

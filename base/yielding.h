@@ -1,0 +1,48 @@
+#pragma once
+
+// Yielding: whether threads that expect something soon should yield the processor meanwhile. It
+// costs little as long as those that run instead soon sleep, as servers and other callers do. A
+// thread that computes keeps the processor for milliseconds, which is much longer than a sleep and
+// a wake-up take. So a yield that took that long is followed by a pause, in which no thread yields,
+// and the next one by a longer pause: a busy machine costs a few percent at most.
+//
+// Thread rule: any thread. Threads that report at once may lose each other's report.
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/clock.h"
+
+namespace sheaf {
+
+class Yielding {
+ public:
+  // One that takes longer than this let another thread compute.
+  static constexpr std::chrono::nanoseconds too_long = std::chrono::milliseconds(1);
+  // A pause is this many times as long as the yield that began it: the first, and the longest.
+  static constexpr unsigned first_factor = 8;
+  static constexpr unsigned last_factor = 64;
+
+  bool pays(Deadline now) const noexcept { return now >= resume_at_.load(relaxed); }
+
+  // A thread yielded from `began` to `ended`.
+  void yielded(Deadline began, Deadline ended) noexcept {
+    const std::chrono::nanoseconds took = ended - began;
+    if (took < too_long) return;
+    // Only after a time without a pause that was as long as the last pause is the machine calm.
+    const Deadline resumed = resume_at_.load(relaxed);
+    const bool calm = began - resumed > pause_.load(relaxed);
+    const unsigned factor = calm ? first_factor : std::min(2 * factor_.load(relaxed), last_factor);
+    factor_.store(factor, relaxed);
+    pause_.store(took * factor, relaxed);
+    resume_at_.store(ended + took * factor, relaxed);
+  }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  std::atomic<Deadline> resume_at_{Deadline{0}};
+  std::atomic<std::chrono::nanoseconds> pause_{std::chrono::nanoseconds{0}};
+  std::atomic<unsigned> factor_{first_factor};
+};
+
+}  // namespace sheaf
