@@ -4,13 +4,41 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace sheaf::socket {
+namespace {
+
+// With more connections that something is due on, one question to the kernel is cheaper.
+constexpr std::size_t most_at_once = 2;
+constexpr std::size_t most_to_search = 64;
+
+}  // namespace
 
 void DirectReads::remove(Readable& connection) noexcept {
   std::erase(connections_, &connection);
   if (unwatched_ == &connection) unwatched_ = nullptr;
+}
+
+bool DirectReads::try_read() const {
+  if (Readable* const connection = only()) return connection->try_read(false);
+  if (dials_ > 0 || connections_.size() > most_to_search) return false;
+  std::array<Readable*, most_at_once> due{};
+  std::size_t count = 0;
+  for (Readable* const connection : connections_) {
+    if (!connection->expecting()) continue;
+    if (count == due.size()) return false;
+    due[count++] = connection;
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    // What the first has brought may have ended the second.
+    if (std::find(connections_.begin(), connections_.end(), due[i]) == connections_.end()) continue;
+    any = due[i]->try_read(false) || any;
+  }
+  return any;
 }
 
 bool DirectReads::wait(std::chrono::nanoseconds left) const {

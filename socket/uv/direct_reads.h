@@ -1,15 +1,18 @@
 #pragma once
 
-// Direct reads: a loop with a single connection reads at once, without asking the kernel first if
-// there is something to read.
+// Direct reads: a loop reads at once, without asking the kernel first if there is something to
+// read.
 //
-// - A loop that polls without sleeping (Wait::spin) saves one of two system calls per poll.
+// - A loop that polls without sleeping (Wait::spin) saves one of two system calls per poll. It
+//   reads the connections that a reply is due on, if they are few, and asks the kernel about the
+//   others only now and then.
 // - With Wait::read the thread waits inside recv() instead of epoll_wait(). The kernel then wakes
 //   it with the bytes at hand, and libuv need not watch the connection meanwhile. recv() notices
 //   only its own connection, so it waits for `longest_read` at most.
 //
-// A loop with more connections, or with a dial in progress, does neither, because the others must
-// not wait for this one.
+//   So a loop with more connections does not wait like that.
+//
+// With a dial in progress it does neither.
 //
 // Thread rule: belongs to one loop.
 
@@ -28,6 +31,8 @@ class Readable {
   // Reads what there is. `wait`: waits up to `longest_read` for something. Returns false if the
   // connection cannot be read now because it waits for something else.
   virtual bool try_read(bool wait) = 0;
+  // True while something is due from the peer.
+  virtual bool expecting() const = 0;
   // Makes libuv watch it from now on.
   virtual void watch() = 0;
 
@@ -46,11 +51,10 @@ class DirectReads {
   void dial_begins() noexcept { ++dials_; }
   void dial_ends() noexcept { --dials_; }
 
-  // Reads the only connection, if there is just one; returns true if it was read.
-  bool try_read() const {
-    Readable* const connection = only();
-    return connection != nullptr && connection->try_read(false);
-  }
+  // True if try_read() neglects nothing.
+  bool single() const noexcept { return only() != nullptr; }
+  // Reads the only connection, or those that something is due on; returns true if any was read.
+  bool try_read() const;
   // Waits in the read of the only connection; returns true if it did. `left`: the time until
   // something is due.
   bool wait(std::chrono::nanoseconds left) const;

@@ -18,6 +18,9 @@ namespace {
 // spins.
 constexpr unsigned spin_patience = 4;
 
+// While it reads connections directly, a loop that spins asks about the others this often.
+constexpr std::chrono::microseconds longest_neglect{100};
+
 // Keeps a loop permanently because a thread of libuv's pool still resolves a name and will touch
 // it. The look-up can neither be cancelled nor waited for in bounded time.
 void abandon(std::unique_ptr<uv_loop_t> loop) {
@@ -135,14 +138,23 @@ void UvLoop::sleep(Deadline until) {
 bool UvLoop::spin(Deadline until) {
   if (!spin_.enabled || wait_by_ != Wait::spin || !yielding_.pays(now_.mono)) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
-  const Deadline end = std::min(until, read_monotonic() + spin_.budget);
-  do {
-    if (!direct_reads_.try_read()) poll(false);
+  const Deadline start = read_monotonic();
+  for (Deadline now = start; now < std::min(until, start + spin_.budget);) {
+    const bool neglect = now < ask_at_ || direct_reads_.single();
+    if (!neglect || !direct_reads_.try_read()) {
+      ask_at_ = now + longest_neglect;
+      poll(false);
+    }
     if (busy_ || (hook_ != nullptr && hook_->has_work())) {
       spin_misses_ = 0;
       return true;
     }
-  } while (yield() && read_monotonic() < end);
+    yield_processor();
+    const Deadline ran_again = read_monotonic();
+    yielding_.yielded(now, ran_again);
+    if (!yielding_.pays(ran_again)) break;
+    now = ran_again;
+  }
   ++spin_misses_;
   return false;
 }

@@ -54,6 +54,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
   ssize_t send_parts(std::span<const Bytes> parts) const;
   std::size_t send_some(std::span<const Bytes> parts);
   bool try_read(bool wait) override;
+  bool expecting() const override { return sink_.expecting(); }
   void watch() override {
     if (!ended_) listen();
   }

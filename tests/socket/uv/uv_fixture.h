@@ -29,15 +29,19 @@ struct Peer final : StreamSink, DialSink {
   bool writable = false;
   int error = 0;
   bool destroy_on_read = false;
+  Peer* destroys = nullptr;  // whose stream it destroys when it reads
+  bool expects = true;
 
   void on_connected(std::unique_ptr<Stream> s, Now) override { stream = std::move(s); }
   void on_dial_failed(DialFailure why, Now) override { failed = std::move(why.text); }
   std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
   void on_read(std::size_t size, Now) override {
     received.append(space, 0, size);
+    if (destroys != nullptr) destroys->stream.reset();
     if (destroy_on_read) stream.reset();
   }
   void on_writable(Now) override { writable = true; }
+  bool expecting() const override { return expects; }
   void on_closed(int e, Now) override { closed = true, error = e; }
 };
 

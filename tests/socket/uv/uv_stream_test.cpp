@@ -193,6 +193,36 @@ TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
   turn_until([&] { return peer.closed; });
 }
 
+// A loop that spins reads what something is due on, and must not forget the others until that is
+// silent.
+TEST_P(UvStreamTest, AConnectionThatExpectsNothingIsHeardBesideABusyOne) {
+  Peer quiet;
+  quiet.expects = false;
+  connect(quiet, listener.port());
+  const int other_end = listener.accept();
+  const std::string much(60'000, 'x');
+  peer.space.resize(1);
+  EXPECT_EQ(send(server, much.data(), much.size(), 0), static_cast<ssize_t>(much.size()));
+  EXPECT_EQ(send(other_end, "here", 4, 0), 4);
+  turn_until([&] { return quiet.received == "here"; });
+  EXPECT_LT(peer.received.size(), much.size());
+  ::close(other_end);
+}
+
+// Both are due, and what the first reads ends the second before it is read.
+TEST_P(UvStreamTest, AConnectionMayEndAnotherThatIsToBeRead) {
+  Peer other;
+  connect(other, listener.port());
+  const int other_end = listener.accept();
+  peer.destroys = &other;
+  other.destroys = &peer;
+  EXPECT_EQ(send(server, "x", 1, 0), 1);
+  EXPECT_EQ(send(other_end, "x", 1, 0), 1);
+  turn_until([&] { return peer.stream == nullptr || other.stream == nullptr; });
+  EXPECT_NE(peer.stream == nullptr, other.stream == nullptr);
+  ::close(other_end);
+}
+
 TEST_P(UvStreamTest, ATimerFiresInTimeBesideASilentConnection) {
   Alarm alarm;
   auto timer = loop->timer(alarm);
