@@ -23,7 +23,12 @@ class Yielding {
   static constexpr unsigned first_factor = 8;
   static constexpr unsigned last_factor = 64;
 
-  bool pays(Deadline now) const noexcept { return now >= resume_at_.load(relaxed); }
+  // Not enabled: it never pays.
+  explicit Yielding(bool enabled = true) noexcept : enabled_(enabled) {}
+
+  bool pays(Deadline now) const noexcept { return enabled_ && now >= resume_at_.load(relaxed); }
+  // Lets other threads run. Returns false, without having done so, if it does not pay.
+  bool yield() noexcept;
 
   // A thread yielded from `began` to `ended`.
   void yielded(Deadline began, Deadline ended) noexcept {
@@ -40,6 +45,7 @@ class Yielding {
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
+  const bool enabled_;
   std::atomic<Deadline> resume_at_{Deadline{0}};
   std::atomic<std::chrono::nanoseconds> pause_{std::chrono::nanoseconds{0}};
   std::atomic<unsigned> factor_{first_factor};

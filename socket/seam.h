@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/yielding.h"
 
 namespace sheaf::socket {
 
@@ -179,9 +180,8 @@ class DrivenLoop : public Loop {
   virtual void do_not_wait() noexcept = 0;
   // Sets how turns wait from now on. A new loop sleeps.
   virtual void wait_by(Wait wait) noexcept = 0;
-  // Any thread. Lets other threads run. Returns false if the caller should rather sleep, because
-  // this loop always does or because yielding is expensive now.
-  virtual bool yield() noexcept = 0;
+  // Any thread. Whether a thread that waits for this loop should yield before it sleeps.
+  virtual Yielding& yielding() noexcept = 0;
   // Null: no hook. The hook must outlive the turns in which it is asked.
   virtual void set_idle_hook(IdleHook* hook) noexcept = 0;
   // Any thread: wakes the loop, whose next turn runs the work as deferred work. Posting it again

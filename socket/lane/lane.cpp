@@ -25,6 +25,14 @@ class NoCancel {
   int old_ = PTHREAD_CANCEL_ENABLE;
 };
 
+// With more sleepers the keeper should drive. Callers that yield bring it more at once than callers
+// that sleep, so it pays for fewer of them (docs/design/0061). Without the keeper, one of the
+// sleepers would drive.
+unsigned crowd_size(DrivenLoop& loop, bool keeper_drives) noexcept {
+  if (loop.yielding().pays(loop.now().mono)) return 2;
+  return keeper_drives ? 4 : 3;
+}
+
 }  // namespace
 
 bool Lane::drives_here() noexcept { return this_thread().drives_lane; }
@@ -110,7 +118,8 @@ void Lane::call(Task& task, Waiter& waiter) {
   }
   if (sleep) {
     if (wake) loop_.wake();
-    for (unsigned i = waiter.yields_; i > 0 && !waiter.parker_.unparked() && loop_.yield(); --i) {
+    for (unsigned i = waiter.yields_;
+         i > 0 && !waiter.parker_.unparked() && loop_.yielding().yield(); --i) {
     }
     waiter.parker_.park();
     if (waiter.state_ == Waiter::State::waiting) return;
@@ -160,7 +169,8 @@ void Lane::wake_answered() noexcept {
   if (answered_ == nullptr) return;
   {
     const sync::MutexLock lock(mutex_);
-    if (sleepers_.size() > crowd_size) crowd_until_ = loop_.now().mono + crowd_time;
+    const unsigned most = crowd_size(loop_, driver_ == nullptr);
+    if (sleepers_.size() > most) crowd_until_ = loop_.now().mono + crowd_time;
     for (Waiter* waiter = answered_; waiter != nullptr; waiter = waiter->next_answered_) {
       sleepers_.remove(*waiter);
     }
@@ -230,7 +240,8 @@ void Lane::pass_on(bool tell_driver) {
   bool keeper = false;
   {
     const sync::MutexLock lock(mutex_);
-    const bool crowd = driver_of_lane_ == nullptr && sleepers_.size() > crowd_size;
+    const unsigned most = crowd_size(loop_, false);
+    const bool crowd = driver_of_lane_ == nullptr && sleepers_.size() > most;
     const bool work = !queue_.empty() || (tell_driver && async_ > 0);
     if (crowd || (sleepers_.empty() && work)) {
       baton_ = Baton::called;
@@ -297,7 +308,7 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
-    if (crowd) loop_.yield();  // the woken callers may ask again first
+    if (crowd) loop_.yielding().yield();  // the woken callers may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   this_thread().drives_lane = false;
@@ -310,7 +321,7 @@ bool Lane::step_down(Now now, Deadline& until) {
   {
     const sync::MutexLock lock(mutex_);
     if (baton_ == Baton::stopped) return true;
-    if (sleepers_.size() > crowd_size) crowd_until_ = now.mono + crowd_time;
+    if (sleepers_.size() > crowd_size(loop_, true)) crowd_until_ = now.mono + crowd_time;
     until = now.mono < crowd_until_ ? crowd_until_ : never;
     if (sleepers_.empty() || until != never) return false;
     next = promote_oldest();

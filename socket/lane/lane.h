@@ -156,7 +156,6 @@ class Lane final : private Deferred, private IdleHook {
     stopped,
   };
   static constexpr std::chrono::milliseconds crowd_time{5};  // a crowd is remembered for this long
-  static constexpr unsigned crowd_size = 2;                  // sleepers, not counting the driver
 
   void drive(Waiter& waiter);
   void turn(Deadline until);

@@ -41,7 +41,7 @@ std::expected<std::unique_ptr<UvLoop>, std::string> UvLoop::create(SpinPolicy sp
   return loop;
 }
 
-UvLoop::UvLoop(SpinPolicy spin) : spin_(spin), now_(read_clocks()) {}
+UvLoop::UvLoop(SpinPolicy spin) : spin_(spin), yielding_(spin.enabled), now_(read_clocks()) {}
 
 std::string UvLoop::open() {
   auto loop = std::make_unique<uv_loop_t>();
@@ -136,7 +136,7 @@ void UvLoop::sleep(Deadline until) {
 // budget then needs no wake-up, which would cost more than the request
 // (docs/design/0010-spinning.md).
 bool UvLoop::spin(Deadline until) {
-  if (!spin_.enabled || wait_by_ != Wait::spin || !yielding_.pays(now_.mono)) return false;
+  if (wait_by_ != Wait::spin || !yielding_.pays(now_.mono)) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
   const Deadline start = read_monotonic();
   for (Deadline now = start; now < std::min(until, start + spin_.budget);) {
@@ -157,15 +157,6 @@ bool UvLoop::spin(Deadline until) {
   }
   ++spin_misses_;
   return false;
-}
-
-bool UvLoop::yield() noexcept {
-  if (!spin_.enabled) return false;
-  const Deadline began = read_monotonic();
-  if (!yielding_.pays(began)) return false;
-  yield_processor();
-  yielding_.yielded(began, read_monotonic());
-  return true;
 }
 
 void UvLoop::post(Deferred& work) noexcept {

@@ -14,7 +14,6 @@
 
 #include "base/mutex.h"
 #include "base/read_clocks.h"
-#include "base/yielding.h"
 #include "socket/seam.h"
 #include "socket/timer_heap.h"
 #include "socket/uv/direct_reads.h"
@@ -47,7 +46,7 @@ class UvLoop final : public DrivenLoop {
   Now refresh() noexcept override { return now_ = read_clocks(); }
   void do_not_wait() noexcept override { do_not_wait_ = true; }
   void wait_by(Wait wait) noexcept override { wait_by_ = wait; }
-  bool yield() noexcept override;
+  Yielding& yielding() noexcept override { return yielding_; }
   void set_idle_hook(IdleHook* hook) noexcept override { hook_ = hook; }
   void post(Deferred& work) noexcept override;
   void cancel(Deferred& work) noexcept override;

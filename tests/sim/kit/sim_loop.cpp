@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/checks.h"
-#include "base/quiet_thread.h"
 #include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf::sim {
@@ -43,7 +42,11 @@ class SimLoop::LoopTimer final : public socket::Timer {
 };
 
 SimLoop::SimLoop(SimWorld& world, bool spins)
-    : world_(world), number_(world.next_loop_++), spins_(spins), now_(read_clocks()) {}
+    : world_(world),
+      number_(world.next_loop_++),
+      spins_(spins),
+      yielding_(spins),
+      now_(read_clocks()) {}
 
 SimLoop::~SimLoop() { world_.due_.erase({scheduled_, number_, this}); }
 
@@ -140,11 +143,6 @@ bool SimLoop::spin(SimThreads& threads, Deadline until) {
   threads.wait("what it polls for",
                [&] { return happened() ? Deadline{0} : std::min(end, inbox_.next()); });
   return happened();
-}
-
-bool SimLoop::yield() noexcept {
-  if (spins_) yield_processor();
-  return spins_;
 }
 
 // Among simulated threads a loop belongs to the thread that drives it.

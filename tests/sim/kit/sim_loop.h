@@ -39,7 +39,7 @@ class SimLoop final : public socket::DrivenLoop {
   Now refresh() noexcept override;
   void do_not_wait() noexcept override { do_not_wait_ = true; }
   void wait_by(socket::Wait wait) noexcept override { wait_by_ = wait; }
-  bool yield() noexcept override;
+  Yielding& yielding() noexcept override { return yielding_; }
   void set_idle_hook(socket::IdleHook* hook) noexcept override { hook_ = hook; }
   void post(socket::Deferred& work) noexcept override;
   void cancel(socket::Deferred& work) noexcept override;
@@ -87,6 +87,7 @@ class SimLoop final : public socket::DrivenLoop {
   const std::uint64_t number_;  // in the order of construction
   Deadline scheduled_ = never;  // as the world knows it
   const bool spins_;
+  Yielding yielding_;
   socket::IdleHook* hook_ = nullptr;
   socket::Wait wait_by_ = socket::Wait::sleep;
   bool do_not_wait_ = false;
