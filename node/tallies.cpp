@@ -23,7 +23,13 @@ void Tallies::count(Tally& tally, protocol::Status status, std::uint32_t keys) n
   }
 }
 
-void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcept {
+std::uint8_t Tallies::add() {
+  tallies_.reserve(tallies_.size() + 1);  // a node is used by few operations
+  tallies_.emplace_back();
+  return static_cast<std::uint8_t>(tallies_.size());
+}
+
+void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) {
   Tally& tally = of(verb);
   switch (outcome) {
     case Outcome::refused:
@@ -53,8 +59,9 @@ std::string operation_name(protocol::Verb verb) {
 
 std::vector<OperationMetrics> Tallies::snapshot() const {
   std::vector<OperationMetrics> all;
-  for (std::size_t i = 0; i < tallies_.size(); ++i) {
-    const Tally& tally = tallies_[i];
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] == 0) continue;
+    const Tally& tally = tallies_[places_[i] - 1u];
     const std::uint64_t failed = tally.refused + tally.not_sent + tally.unknown + tally.overloaded;
     if (tally.done + tally.absent + tally.not_stored + failed + tally.round_trip.count() == 0)
       continue;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Tallies: counts how a node's requests ended, by operation, and how long the answers took.
+// Tallies: counts how a node's requests ended, by operation, and how long the answers took. An
+// operation takes memory from its first request on.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -36,9 +37,9 @@ class Tallies {
   }
   // One key of a batch was answered.
   void on_item(Verb verb, protocol::Status status) { count(of(verb), status, 1); }
-  void on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcept;
+  void on_failure(Verb verb, Outcome outcome, std::uint32_t keys);
 
-  // Only the operations that were used.
+  // Only the operations that were used, in the order of Verb.
   std::vector<OperationMetrics> snapshot() const;
 
  private:
@@ -53,10 +54,16 @@ class Tallies {
     Histogram round_trip;
   };
 
-  Tally& of(Verb verb) noexcept { return tallies_[static_cast<std::size_t>(verb)]; }
+  Tally& of(Verb verb) {
+    std::uint8_t& place = places_[static_cast<std::size_t>(verb)];
+    if (place == 0) place = add();
+    return tallies_[place - 1u];
+  }
+  std::uint8_t add();
   static void count(Tally& tally, protocol::Status status, std::uint32_t keys) noexcept;
 
-  std::array<Tally, protocol::verb_count> tallies_;
+  std::array<std::uint8_t, protocol::verb_count> places_{};  // its tally + 1; 0: not used
+  std::vector<Tally> tallies_;
 };
 
 // The name in metrics and traces: "get_many".

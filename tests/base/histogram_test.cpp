@@ -56,6 +56,35 @@ TEST(Histogram, CountsAndSumsAndCutsWhatIsTooLong) {
   EXPECT_GT(all.quantile(1), 1h);
 }
 
+TEST(Histogram, ARangeCountsPast32Bits) {
+  Histogram histogram;
+  for (int i = 0; i < 3; ++i) histogram.record(20us, 0xFFFF'FFFF);
+  histogram.record(20us);
+  histogram.record(5ms, 7);
+  const LatencyHistogram all = histogram.snapshot();
+  EXPECT_EQ(all.count, 3 * 0xFFFF'FFFFull + 8);
+  ASSERT_EQ(all.ranges.size(), 2u);
+  EXPECT_EQ(all.ranges[0].count, 3 * 0xFFFF'FFFFull + 1);
+  EXPECT_EQ(all.ranges[1].count, 7u);
+}
+
+// Every range, in an order that makes blocks from both ends.
+TEST(Histogram, CountsEveryRangeApart) {
+  Histogram histogram;
+  const std::size_t ranges = Histogram::index_of((std::uint64_t{1} << 42) - 1) + 1;
+  const auto record = [&histogram](std::size_t range, std::uint32_t times) {
+    const auto lower = static_cast<std::int64_t>(Histogram::lower_of(range));
+    histogram.record(std::chrono::nanoseconds(lower), times);
+  };
+  for (std::size_t i = 0; i < ranges / 2; ++i) {
+    record(i, static_cast<std::uint32_t>(i + 1));
+    record(ranges - 1 - i, static_cast<std::uint32_t>(ranges - i));
+  }
+  const LatencyHistogram all = histogram.snapshot();
+  ASSERT_EQ(all.ranges.size(), ranges);
+  for (std::size_t i = 0; i < ranges; ++i) ASSERT_EQ(all.ranges[i].count, i + 1) << i;
+}
+
 TEST(Histogram, QuantilesAreThoseOfTheSortedDurationsWithinOnePercent) {
   Random random(7);
   Histogram histogram;
