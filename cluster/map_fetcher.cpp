@@ -316,9 +316,10 @@ bool MapFetcher::is_new(std::span<const NodeConfig> servers, std::span<const std
     const std::uint32_t primary = primaries[i] == nobody ? nobody : places[primaries[i]];
     if (present.members()[places[i]].primary != primary) return true;
   }
+  const std::vector<std::uint16_t> slots = present.slots();
   for (std::size_t slot = 0; slot < owners.size(); ++slot) {
     const bool owned = owners[slot] != protocol::ServerMap::unassigned;
-    if (present.slots()[slot] != (owned ? places[owners[slot]] + 1 : 0)) return true;
+    if (slots[slot] != (owned ? places[owners[slot]] + 1 : 0)) return true;
   }
   return false;
 }

@@ -33,7 +33,8 @@ class AssignedSlots final : public ClientNodeLocator {
     return locate(key).node;
   }
   double share(std::uint32_t node) const noexcept override;
-  std::span<const std::uint16_t> slots() const noexcept override { return workers_; }
+  std::vector<std::uint16_t> slots() const override { return workers_; }
+  std::uint32_t owner_of(std::uint32_t slot) const noexcept override { return workers_[slot] - 1u; }
   std::unique_ptr<const ClientNodeLocator> changed(
       std::span<const SlotChange> changes) const override;
   bool assigned() const noexcept override { return true; }

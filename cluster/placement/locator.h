@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <sheaf/cluster_config.h>
 
@@ -58,7 +59,9 @@ class ClientNodeLocator {
   virtual double share(std::uint32_t node) const noexcept = 0;
   // The owner of each slot: node + 1, or 0 without an owner. Empty if there are no slots. If they
   // are not assigned, this may compute them all.
-  virtual std::span<const std::uint16_t> slots() const noexcept = 0;
+  virtual std::vector<std::uint16_t> slots() const { return {}; }
+  // The owner of one slot, or `nobody`.
+  virtual std::uint32_t owner_of(std::uint32_t /*slot*/) const noexcept { return nobody; }
   // A copy in which slots have other owners; null if owners are computed.
   virtual std::unique_ptr<const ClientNodeLocator> changed(std::span<const SlotChange>) const {
     return nullptr;

@@ -21,7 +21,6 @@ class ModulaLocator final : public ClientNodeLocator {
   // The servers after the owner take its place, in the order of the configuration.
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
-  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
  private:
   std::uint32_t count_;

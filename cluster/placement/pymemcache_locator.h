@@ -24,7 +24,6 @@ class PymemcacheLocator final : public ClientNodeLocator {
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   // As expected of a good hash.
   double share(std::uint32_t node) const noexcept override;
-  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
  private:
   struct Candidate {

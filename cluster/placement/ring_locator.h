@@ -24,7 +24,6 @@ class RingLocator final : public ClientNodeLocator {
   Location locate(std::string_view key) const noexcept override;
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
-  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
   // Sorted by position, each position once.
   std::span<const RingPoint> points() const noexcept { return ring_.points(); }

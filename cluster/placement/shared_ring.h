@@ -24,7 +24,6 @@ class SharedRing final : public ClientNodeLocator {
               std::span<std::uint32_t> nodes) const noexcept override;
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
-  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
   // Sorted by position; of equal positions the first counts. A key belongs to the first position
   // that is not less than its own. Where another client looks for the point before a key instead,

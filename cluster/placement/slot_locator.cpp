@@ -14,10 +14,10 @@ namespace sheaf::cluster {
 
 SlotLocator::SlotLocator(std::span<const NodeConfig> nodes, std::uint32_t slots)
     : places_(nodes.size()),
-      workers_(slots, nodes.size() == 1 ? 1 : unknown),
+      table_(slots, nodes.size()),
       shift_(64 - static_cast<unsigned>(std::countr_zero(slots))) {
   SHEAF_CHECK(!nodes.empty() && nodes.size() <= 1'024);
-  SHEAF_CHECK(std::has_single_bit(slots) && slots >= 2);
+  SHEAF_CHECK(std::has_single_bit(slots) && slots >= 8);
   candidates_.reserve(nodes.size());
   for (const NodeConfig& node : nodes) {
     const auto index = static_cast<std::uint32_t>(candidates_.size());
@@ -82,14 +82,14 @@ std::uint32_t SlotLocator::winner_against_newcomers(std::uint32_t slot,
   return candidates_[found].node;
 }
 
-// A thread that has stored the entry meanwhile has stored the same owner.
-std::uint32_t SlotLocator::compute(std::uint32_t slot, std::uint16_t worker) const noexcept {
-  const std::uint32_t node =
-      worker == unknown
-          ? winner(slot, [](std::uint32_t /*node*/) { return true; })
-          : winner_against_newcomers(slot, static_cast<std::uint32_t>(worker - provisional - 1));
-  entry(slot).compare_exchange_strong(worker, static_cast<std::uint16_t>(node + 1),
-                                      std::memory_order_release, std::memory_order_relaxed);
+// Threads that compute an entry at the same time compute the same owner. If one of them finds the
+// owner that another has stored, and still as provisional, it compares that with the newcomers:
+// it wins again.
+std::uint32_t SlotLocator::compute(std::uint32_t slot, std::uint32_t entry) const noexcept {
+  const std::uint32_t node = entry == SlotTable::unknown
+                                 ? winner(slot, [](std::uint32_t /*node*/) { return true; })
+                                 : winner_against_newcomers(slot, entry - 1);
+  table_.set(slot, node + 1);
   return node;
 }
 
@@ -105,31 +105,31 @@ std::uint32_t SlotLocator::stand_in(std::string_view key, const NodeFilter& filt
   return found != nobody ? found : owner(slot);
 }
 
-// Entries are read with `acquire`, so that the caller reads the table after all that were stored.
-std::span<const std::uint16_t> SlotLocator::slots() const noexcept {
-  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
-    const std::uint16_t worker = entry(slot).load(std::memory_order_acquire);
-    if (worker == unknown || worker >= provisional) compute(slot, worker);
+std::vector<std::uint16_t> SlotLocator::slots() const {
+  std::vector<std::uint16_t> workers(table_.size());
+  for (std::uint32_t slot = 0; slot < table_.size(); ++slot) {
+    workers[slot] = static_cast<std::uint16_t>(owner(slot) + 1);
   }
-  return workers_;
+  return workers;
 }
 
 double SlotLocator::share(std::uint32_t node) const noexcept {
-  const auto own = std::ranges::count(slots(), node + 1);
-  return static_cast<double>(own) / static_cast<double>(workers_.size());
+  std::uint32_t own = 0;
+  for (std::uint32_t slot = 0; slot < table_.size(); ++slot) own += owner(slot) == node ? 1 : 0;
+  return static_cast<double>(own) / static_cast<double>(table_.size());
 }
 
 std::unique_ptr<const ClientNodeLocator> SlotLocator::for_nodes(
     std::span<const NodeConfig> nodes) const {
-  auto made = std::make_unique<SlotLocator>(nodes, static_cast<std::uint32_t>(workers_.size()));
+  auto made = std::make_unique<SlotLocator>(nodes, table_.size());
   if (nodes.size() > 1) made->take_over(*this);
   return made;
 }
 
 // Finds the newcomers. Returns what the entries of the locator before become, by node + 1. A node
 // that has another weight has left and is a newcomer.
-std::vector<std::uint16_t> SlotLocator::meet(const SlotLocator& before) {
-  std::vector<std::uint16_t> becomes(before.candidates_.size() + 1, unknown);
+std::vector<std::uint32_t> SlotLocator::meet(const SlotLocator& before) {
+  std::vector<std::uint32_t> becomes(before.candidates_.size() + 1, SlotTable::unknown);
   const auto place = [](const Candidate& c) { return std::tie(c.weight, c.identity); };
   std::size_t old = 0;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -139,7 +139,7 @@ std::vector<std::uint16_t> SlotLocator::meet(const SlotLocator& before) {
     const bool is_new = !stays || std::ranges::binary_search(before.newcomers_, old);
     if (is_new) newcomers_.push_back(i);
     if (!stays) continue;
-    becomes[before.candidates_[old].node + 1] = static_cast<std::uint16_t>(candidates_[i].node + 1);
+    becomes[before.candidates_[old].node + 1] = candidates_[i].node + 1;
   }
   return becomes;
 }
@@ -147,24 +147,21 @@ std::vector<std::uint16_t> SlotLocator::meet(const SlotLocator& before) {
 // An owner that stays is still the first of all that stay. To compare it with many newcomers would
 // take longer than a new table, because only the comparison needs logarithms.
 void SlotLocator::take_over(const SlotLocator& before) {
-  std::vector<std::uint16_t> becomes = meet(before);
+  const std::vector<std::uint32_t> becomes = meet(before);
   if (newcomers_.size() > candidates_.size() / 4) return newcomers_.clear();
-  for (std::uint16_t& worker : becomes) {
-    if (worker != unknown && !newcomers_.empty()) worker |= provisional;
+  for (std::uint32_t slot = 0; slot < table_.size(); ++slot) {
+    const std::uint32_t entry = becomes[before.table_.get(slot)];
+    if (entry != SlotTable::unknown) table_.set(slot, entry);
   }
-  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
-    const std::uint16_t worker = before.entry(slot).load(std::memory_order_relaxed);
-    workers_[slot] = becomes[worker & ~provisional];
-  }
+  if (!newcomers_.empty()) table_.doubt();
 }
 
 SlotLocator::Entries SlotLocator::entries() const noexcept {
   Entries entries;
-  for (std::uint32_t slot = 0; slot < workers_.size(); ++slot) {
-    const std::uint16_t worker = entry(slot).load(std::memory_order_relaxed);
-    ++(worker == unknown      ? entries.unknown
-       : worker < provisional ? entries.known
-                              : entries.provisional);
+  for (std::uint32_t slot = 0; slot < table_.size(); ++slot) {
+    ++(table_.get(slot) == SlotTable::unknown ? entries.unknown
+       : table_.is_provisional(slot)          ? entries.provisional
+                                              : entries.known);
   }
   return entries;
 }

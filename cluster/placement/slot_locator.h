@@ -4,27 +4,21 @@
 // slot belongs to the node that wins a weighted random draw for it (weighted rendezvous), so a node
 // that joins or leaves moves only its own slots. Formula: docs/wire/locators.md, "Slots".
 //
-// The owner of a slot is computed when it is first needed. An entry of the table:
-//
-// | entry       | meaning                                     | next                            |
-// |-------------|---------------------------------------------|---------------------------------|
-// | unknown     | it was not needed yet                       | known, computed among all nodes |
-// | provisional | the owner among all nodes but the newcomers | known, compared with these only |
-// | known       | the owner                                   | none                            |
-//
-// Only a locator that was made from another one has newcomers and provisional entries.
+// The owner of a slot is computed when it is first needed (slot_table.h): an entry that is unknown
+// among all nodes, one that is provisional only against the newcomers. Only a locator that was made
+// from another one has newcomers and provisional entries.
 //
 // Thread rule: any thread. What can be observed is immutable: threads that compute an entry at the
 // same time compute the same owner, and the first one stores it.
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cluster/placement/locator.h"
 #include "cluster/placement/slot_score.h"
+#include "cluster/placement/slot_table.h"
 
 namespace sheaf::cluster {
 
@@ -40,7 +34,8 @@ class SlotLocator final : public ClientNodeLocator {
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
   // Computes the owners that are not known yet.
-  std::span<const std::uint16_t> slots() const noexcept override;
+  std::vector<std::uint16_t> slots() const override;
+  std::uint32_t owner_of(std::uint32_t slot) const noexcept override { return owner(slot); }
   // Takes over the owners that are known here and cannot have changed.
   std::unique_ptr<const ClientNodeLocator> for_nodes(
       std::span<const NodeConfig> nodes) const override;
@@ -68,22 +63,17 @@ class SlotLocator final : public ClientNodeLocator {
     std::uint64_t weight;
     std::size_t end;
   };
-  static constexpr std::uint16_t unknown = 0;
-  static constexpr std::uint16_t provisional = 0x8000;  // added to an entry
-
-  using Entry = std::atomic_ref<std::uint16_t>;
-  Entry entry(std::uint32_t slot) const noexcept { return Entry(workers_[slot]); }
   std::uint32_t owner(std::uint32_t slot) const noexcept {
-    const std::uint16_t worker = entry(slot).load(std::memory_order_relaxed);
-    const bool known = worker != unknown && worker < provisional;
-    return known ? worker - 1u : compute(slot, worker);
+    const bool provisional = table_.is_provisional(slot);  // read before the entry that it is about
+    const std::uint32_t entry = table_.get(slot);
+    return entry != SlotTable::unknown && !provisional ? entry - 1 : compute(slot, entry);
   }
-  std::uint32_t compute(std::uint32_t slot, std::uint16_t worker) const noexcept;
+  std::uint32_t compute(std::uint32_t slot, std::uint32_t entry) const noexcept;
   SlotBid bid(std::size_t candidate, std::uint32_t slot) const noexcept;
   template <class Takes>
   std::uint32_t winner(std::uint32_t slot, const Takes& takes) const noexcept;
   std::uint32_t winner_against_newcomers(std::uint32_t slot, std::uint32_t node) const noexcept;
-  std::vector<std::uint16_t> meet(const SlotLocator& before);
+  std::vector<std::uint32_t> meet(const SlotLocator& before);
   void take_over(const SlotLocator& before);
 
   std::vector<Candidate> candidates_;   // by weight, then identity
@@ -91,8 +81,7 @@ class SlotLocator final : public ClientNodeLocator {
   std::vector<Group> groups_;           // in the same order
   std::vector<std::size_t> places_;     // by node: its candidate
   std::vector<std::size_t> newcomers_;  // candidates, ascending
-  // The node + 1 of each slot. An entry that is known is not written any more.
-  mutable std::vector<std::uint16_t> workers_;
+  SlotTable table_;
   unsigned shift_;
 };
 

@@ -52,10 +52,9 @@ Topology::Topology(const NamedServers& list, std::unique_ptr<const ClientNodeLoc
     replicas_.resize(positions_.size());
     replicas_[members_[primaries[i]].index()].push_back(members_[i].index());
   }
-  const auto all_owned = [](std::span<const std::uint16_t> slots) {
-    return std::ranges::find(slots, 0) == slots.end();
-  };
-  if (members_.size() == 1 && all_owned(locator_->slots())) sole_ = members_.front().index();
+  if (members_.size() != 1) return;
+  const auto slots = assigned() ? locator_->slots() : std::vector<std::uint16_t>();
+  if (std::ranges::find(slots, 0) == slots.end()) sole_ = members_.front().index();
 }
 
 std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, NodeEntries& table,

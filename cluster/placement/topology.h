@@ -118,11 +118,11 @@ class Topology {
   }
   // The owner of every slot: its position among the members + 1, or 0 without an owner. Empty if
   // there are no slots (`ring`). May compute them all if they are not assigned.
-  std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
+  std::vector<std::uint16_t> slots() const { return locator_->slots(); }
   // The identity of a slot's owner; empty if it has no owner.
   std::string_view owner_of_slot(std::uint32_t slot) const noexcept {
-    const std::uint32_t worker = slots()[slot];
-    return worker == 0 ? std::string_view() : members_[worker - 1].identity();
+    const std::uint32_t position = locator_->owner_of(slot);
+    return position == nobody ? std::string_view() : members_[position].identity();
   }
   const ClientNodeLocator& locator() const noexcept { return *locator_; }
   // True if the owners of slots are assigned, not computed, so that they may change.

@@ -99,6 +99,22 @@ TEST(SlotTable, NothingIsTakenOverIfManyNodesAreNew) {
   EXPECT_EQ(owners_in(*more, nodes), owners_in(SlotLocator(nodes, slot_count), nodes));
 }
 
+// An entry has 4, 8 or 16 bits. Every number of bits is taken over into every other one.
+TEST(SlotTable, OwnersAreTheSameWhateverTheNumberOfNodes) {
+  Random random(5);
+  for (const unsigned before : {1u, 2u, 15u, 16u, 17u, 255u, 256u, 257u}) {
+    for (const unsigned after : {1u, 2u, 15u, 16u, 17u, 255u, 256u, 257u}) {
+      const auto nodes = fleet_of(after);
+      const SlotLocator locator(fleet_of(before), slot_count);
+      use(locator, random, 1'000);
+      const auto changed = locator.for_nodes(nodes);
+      use(*changed, random, 1'000);
+      ASSERT_EQ(owners_in(*changed, nodes), owners_in(SlotLocator(nodes, slot_count), nodes))
+          << before << " nodes, then " << after;
+    }
+  }
+}
+
 // One random change of the nodes: some leave, join, return, get another weight or change places.
 std::vector<NodeConfig> changed(std::vector<NodeConfig> nodes, Random& random, unsigned& made) {
   for (std::uint64_t steps = 1 + random.below(3); steps > 0; --steps) {
