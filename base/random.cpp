@@ -25,6 +25,12 @@ Random::Random(std::uint64_t seed) noexcept : key_{} {
   key_[1] = static_cast<std::uint32_t>(seed >> 32);
 }
 
+Random::Random(const Seed& seed, std::uint64_t drawn) noexcept : key_(seed), block_(drawn / 16) {
+  if (drawn % 16 == 0) return;
+  refill();
+  used_ = static_cast<unsigned>(drawn % 16);
+}
+
 // RFC 8439 §2.3, nonce zero, 64-bit block counter.
 void Random::refill() noexcept {
   const Row first{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};

@@ -18,6 +18,10 @@ class Random {
   explicit Random(const Seed& seed) noexcept : key_(seed) {}
   // For tests and simulation: expands one number to a seed.
   explicit Random(std::uint64_t seed) noexcept;
+  // The stream of a seed from where `drawn` words have been drawn.
+  Random(const Seed& seed, std::uint64_t drawn) noexcept;
+
+  std::uint64_t drawn() const noexcept { return block_ * 16 + used_ - 16; }
 
   std::uint32_t u32() noexcept;
   std::uint64_t u64() noexcept { return std::uint64_t{u32()} << 32 | u32(); }
@@ -38,6 +42,26 @@ class Random {
   std::uint64_t block_ = 0;
   std::array<std::uint32_t, 16> pool_{};
   unsigned used_ = 16;
+};
+
+// A stream that is seldom drawn from. It draws what Random does, more slowly, in a third of the
+// memory.
+class RareRandom {
+ public:
+  explicit RareRandom(const Seed& seed) noexcept : seed_(seed) {}
+
+  // Calls `use` with the stream.
+  template <class Use>
+  auto draw(const Use& use) {
+    Random stream(seed_, drawn_);
+    const auto drawn = use(stream);
+    drawn_ = stream.drawn();
+    return drawn;
+  }
+
+ private:
+  Seed seed_;
+  std::uint64_t drawn_ = 0;
 };
 
 // A seed from the operating system. Only shells call it (client, cli, plugin, pipe).

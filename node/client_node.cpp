@@ -81,16 +81,13 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
     : options_(std::move(options)),
       parts_(parts),
       owner_(owner),
-      random_(seed),
-      health_(random_.fork()),
+      health_(Random(seed).fork()),
       queue_({options_.max_in_flight, options_.max_bytes_in_flight, options_.max_waiting}),
       maker_(options_, parts_),
-      pool_(options_.pool, maker_, parts_.loop, *this, random_.fork()),
+      pool_(options_.pool, maker_, parts_.loop, *this, Random(seed, seed.size()).fork()),
       prober_(maker_, *this, options_.connect_timeout),
       copies_(options_.role == Role::replica),
       timer_(parts_.loop, *this) {
-  stats_.node = options_.identity;
-  stats_.weight = options_.weight;
   maintain(parts_.loop.now());
 }
 
@@ -98,7 +95,7 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
 
 void ClientNode::start(Request& request, Now now) {
   request.items_ = 0;
-  stats_.requests += request.unanswered();
+  counts_.requests += request.unanswered();
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
     return;
@@ -108,7 +105,7 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   if (request.operation.deadline <= now.mono) {
-    stats_.timed_out += request.unanswered();
+    counts_.timed_out += request.unanswered();
     fail(request, Outcome::not_sent, Reason::timed_out,
          "the deadline passed before the request could be sent", now);
     return;
@@ -164,7 +161,7 @@ void ClientNode::pump(Now now) {
 }
 
 void ClientNode::expire(Request& request, bool late, Now now) {
-  stats_.timed_out += request.unanswered();
+  counts_.timed_out += request.unanswered();
   if (queue_.contains(request)) {
     queue_.remove(request);
     fail(request, Outcome::not_sent, Reason::timed_out, why_it_waits(pool_), now, late);
@@ -188,7 +185,7 @@ void ClientNode::cancel(Request& request, Now now) {
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
-  stats_.replies += request.unanswered();
+  counts_.replies += request.unanswered();
   latency_.on_answer(now.mono - request.submitted_at, now);
   const bool goes_on = reply.redirect || (request.provisional && reply.status != Status::done);
   if (goes_on && owner_.redirect(request, reply, now)) return;
@@ -223,16 +220,16 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   tallies_.on_failure(request.operation.verb, outcome, request.unanswered());
   switch (outcome) {
     case Outcome::refused:
-      stats_.refused += request.unanswered();
+      counts_.refused += request.unanswered();
       break;
     case Outcome::not_sent:
-      stats_.not_sent += request.unanswered();
+      counts_.not_sent += request.unanswered();
       break;
     case Outcome::unknown:
-      stats_.unknown += request.unanswered();
+      counts_.unknown += request.unanswered();
       break;
     case Outcome::overloaded:
-      stats_.overloaded += request.unanswered();
+      counts_.overloaded += request.unanswered();
       break;
     default:
       break;
@@ -280,8 +277,8 @@ void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request,
 void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, const Reply& reply,
                                 Now now) {
   ++ours(request).items_;
-  ++stats_.replies;
-  if (reply.status == Status::refused) ++stats_.refused;
+  ++counts_.replies;
+  if (reply.status == Status::refused) ++counts_.refused;
   const bool asked_again = reply.unsure && reply.status == Status::absent;  // and counted then
   if (ours(request).counted && !asked_again) {
     tallies_.on_item(request.operation.verb, reply.status);
@@ -466,7 +463,16 @@ void ClientNode::shut_down(Now now) {
 }
 
 NodeStats ClientNode::stats() const {
-  NodeStats stats = stats_;
+  NodeStats stats;
+  stats.node = options_.identity;
+  stats.weight = options_.weight;
+  stats.requests = counts_.requests;
+  stats.replies = counts_.replies;
+  stats.refused = counts_.refused;
+  stats.not_sent = counts_.not_sent;
+  stats.unknown = counts_.unknown;
+  stats.overloaded = counts_.overloaded;
+  stats.timed_out = counts_.timed_out;
   stats.health = health_.state();
   stats.round_trip = latency_.mean();
   stats.downs = health_.downs();

@@ -85,7 +85,8 @@ void Health::come_back(Now now) noexcept {
 }
 
 void Health::plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept {
-  const double part = random_.between(0.5, 1.0) * static_cast<double>(interval.count());
+  const double share = random_.draw([](Random& random) { return random.between(0.5, 1.0); });
+  const double part = share * static_cast<double>(interval.count());
   next_probe_ = from + std::chrono::nanoseconds(static_cast<std::int64_t>(part));
 }
 

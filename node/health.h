@@ -66,8 +66,7 @@ enum class HealthAction : std::uint8_t {
 
 class Health {
  public:
-  explicit Health(const Seed& seed, const HealthOptions& options = {}) noexcept
-      : options_(options), random_(seed), needed_(options.answers) {}
+  explicit Health(const Seed& seed) noexcept : random_(seed) {}
 
   // Inputs.
   void on_ready(Now now) noexcept;   // the handshake of a pooled connection is done
@@ -107,8 +106,9 @@ class Health {
   void come_back(Now now) noexcept;
   void plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept;
 
-  HealthOptions options_;
-  Random random_;
+  static constexpr HealthOptions options_{};
+
+  RareRandom random_;
   State state_ = State::connecting;
   Deadline since_{0};
   Deadline last_answer_{-1};
@@ -121,7 +121,7 @@ class Health {
   bool probing_ = false;
   bool asks_again_ = false;  // probe again at once if the current probe fails
   unsigned answers_ = 0;
-  unsigned needed_;
+  unsigned needed_ = options_.answers;
   Deadline returned_ = never;  // when the node last came back; never: it has not been down
   bool drop_ = false;
   bool connect_ = false;

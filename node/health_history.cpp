@@ -2,16 +2,13 @@
 
 #include "node/health_history.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace sheaf::node {
 
 void HealthHistory::note(NodeHealth health, std::string_view text, Now now) {
-  std::ranges::rotate(changes_, changes_.end() - 1);
-  changes_.front() = {health, now.mono, std::string(text)};
-  count_ = std::min(count_ + 1, most);
+  if (changes_.size() == most) changes_.pop_back();
+  changes_.insert(changes_.begin(), {health, now.mono, std::string(text)});
   text_.clear();
 }
 
@@ -20,7 +17,7 @@ std::string_view HealthHistory::text(Now now) {
   text_at_ = now.mono;
   text_.clear();
   Deadline until = now.mono;
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
     text_ += i == 0 ? "is " : i == 1 ? ", before that " : ", and before that ";
     text_ += to_string(change.health);

@@ -6,9 +6,9 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sheaf/stats.h>
 
@@ -31,9 +31,8 @@ class HealthHistory {
   };
   static constexpr std::size_t most = 3;
 
-  std::array<Change, most> changes_;  // the latest first
-  std::size_t count_ = 0;
-  std::string text_;  // for all requests that fail in one turn; empty: not made yet
+  std::vector<Change> changes_;  // the latest first
+  std::string text_;             // for all requests that fail in one turn; empty: not made yet
   Deadline text_at_{0};
 };
 

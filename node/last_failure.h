@@ -8,7 +8,7 @@
 // Thread rule: a plain value.
 
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "protocol/session.h"
 
@@ -16,8 +16,9 @@ namespace sheaf::node {
 
 class LastFailure {
  public:
-  // `named_by`: the server that named the node's address; empty: the configuration did.
-  explicit LastFailure(std::string named_by = {}) : named_by_(std::move(named_by)) {}
+  // `named_by`: the server that named the node's address, a text that outlives this object; empty:
+  // the configuration did.
+  explicit LastFailure(std::string_view named_by = {}) : named_by_(named_by) {}
 
   void note(const protocol::CloseReason& why) {
     if (why.reason == Reason::closed) return;  // by us
@@ -47,7 +48,7 @@ class LastFailure {
   bool not_understood() const noexcept { return not_understood_; }
 
  private:
-  const std::string named_by_;
+  std::string_view named_by_;
   std::string text_;
   Reason reason_ = Reason::node_down;
   bool not_understood_ = false;

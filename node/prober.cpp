@@ -8,15 +8,17 @@ using protocol::CloseReason;
 using socket::ClientSocket;
 
 Prober::Prober(SocketMaker& maker, ProberOwner& owner, std::chrono::nanoseconds connect_timeout)
-    : maker_(maker), owner_(owner), connect_timeout_(connect_timeout) {
-  request_.sink = this;
-  request_.operation.verb = protocol::Verb::probe;
-}
+    : maker_(maker), owner_(owner), connect_timeout_(connect_timeout) {}
 
 Prober::~Prober() = default;
 
 void Prober::ask(Deadline deadline, Now now) {
   deadline_ = deadline;
+  if (request_ == nullptr) {
+    request_ = std::make_unique<socket::Request>();
+    request_->sink = this;
+    request_->operation.verb = protocol::Verb::probe;
+  }
   if (socket_ != nullptr) return send(now);
   state_ = State::dialing;
   socket_ = maker_.make(protocol::SessionUse::probes, *this, connect_timeout_, now);
@@ -24,8 +26,8 @@ void Prober::ask(Deadline deadline, Now now) {
 
 void Prober::send(Now now) {
   state_ = State::asking;
-  request_.operation.deadline = deadline_;
-  if (!socket_->submit(request_, now)) fail(nullptr, now);
+  request_->operation.deadline = deadline_;
+  if (!socket_->submit(*request_, now)) fail(nullptr, now);
 }
 
 void Prober::on_deadline(Now now) {
@@ -42,7 +44,7 @@ void Prober::close(Now now) {
   state_ = State::idle;
   deadline_ = never;
   if (socket_ == nullptr) return;
-  if (request_.socket != nullptr) socket_->cancel(request_, now);
+  if (request_->socket != nullptr) socket_->cancel(*request_, now);
   socket_->close(now);
   closing_.push_back(std::move(socket_));
 }

@@ -76,7 +76,7 @@ class Prober final : private socket::ClientSocketOwner, private socket::RequestS
   std::chrono::nanoseconds connect_timeout_;
   State state_ = State::idle;
   Deadline deadline_ = never;
-  socket::Request request_;
+  std::unique_ptr<socket::Request> request_;  // from the first probe on
   std::unique_ptr<socket::ClientSocket> socket_;
   std::vector<std::unique_ptr<socket::ClientSocket>> closing_;
   SocketTotals totals_;

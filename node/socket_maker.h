@@ -33,7 +33,7 @@ class SocketMaker {
   static constexpr unsigned number_bits = 40;  // of a connection's number; the others: node + 1
 
   const NodeOptions& options_;
-  NodeParts parts_;
+  const NodeParts& parts_;
 };
 
 }  // namespace sheaf::node

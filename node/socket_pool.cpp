@@ -177,11 +177,14 @@ void SocketPool::on_ready(Now now) noexcept {
 std::unique_ptr<ClientSocket> SocketPool::on_closed(const ClientSocket& socket,
                                                     const protocol::CloseReason& why, Now now) {
   totals_.add(socket);
+  const auto backoff = [&] {
+    return random_.draw([&](Random& random) { return backoff_.on_failed(now, random); });
+  };
   if (why.renegotiates) {
-    reconnect_at_ = ++other_ways_ <= most_ways ? now.mono : backoff_.on_failed(now, random_);
+    reconnect_at_ = ++other_ways_ <= most_ways ? now.mono : backoff();
   } else if (is_failure(why)) {
     ++(socket.was_ready() ? totals_.lost : totals_.connect_failures);
-    reconnect_at_ = backoff_.on_failed(now, random_);
+    reconnect_at_ = backoff();
   }
   const auto at = std::ranges::find(sockets_, &socket, [](const auto& own) { return own.get(); });
   SHEAF_CHECK(at != sockets_.end());

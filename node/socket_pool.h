@@ -31,7 +31,7 @@ struct PoolNeeds {
 class SocketPool {
  public:
   // `owner` receives the events of every socket of the pool, and must pass each end on to
-  // on_closed().
+  // on_closed(). Bounds, maker, loop and owner must outlive it.
   SocketPool(const PoolBounds& bounds, SocketMaker& maker, socket::Loop& loop,
              socket::ClientSocketOwner& owner, const Seed& seed)
       : bounds_(bounds), maker_(maker), loop_(loop), owner_(owner), random_(seed) {}
@@ -94,11 +94,11 @@ class SocketPool {
   void open(std::chrono::nanoseconds timeout, Now now);
   void retire(socket::ClientSocket& socket, Now now);
 
-  PoolBounds bounds_;
+  const PoolBounds& bounds_;  // the node's
   SocketMaker& maker_;
   socket::Loop& loop_;
   socket::ClientSocketOwner& owner_;
-  Random random_;
+  RareRandom random_;
   Backoff backoff_;
   Deadline reconnect_at_{0};  // no attempt to connect before this
   unsigned other_ways_ = 0;   // new ways tried since a connection was last ready

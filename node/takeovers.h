@@ -46,8 +46,6 @@ struct TakeoverOptions {
 
 class Takeovers {
  public:
-  explicit Takeovers(const TakeoverOptions& options = {}) noexcept : options_(options) {}
-
   // A connection, or an attempt to make one, has ended. `name`: Session::own_name(); nothing is
   // taken over without one. Returns how long not to connect, if another process has the name; else
   // nothing.
@@ -56,7 +54,8 @@ class Takeovers {
                                                    Deadline created, Now now) noexcept;
 
  private:
-  TakeoverOptions options_;
+  static constexpr TakeoverOptions options_{};
+
   unsigned cuts_ = 0;         // in a row, each of a connection made after the one before
   Deadline last_cut_{0};      // meaningful if there is one
   bool may_be_ours_ = false;  // an attempt has failed since the last connection that was ready

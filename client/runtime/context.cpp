@@ -32,7 +32,6 @@ constexpr std::string_view stand_alone =
 
 Context::Context(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
-      servers_(config_.nodes),
       login_from_(options.credentials == nullptr ? cluster::LoginFrom::config
                                                  : cluster::LoginFrom::callback),
       source_(std::move(options.credentials)),
@@ -122,8 +121,8 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   const sync::MutexLock lock(update_mutex_);
-  auto locator = cluster::make_locator(config, &topology()->locator());
-  std::vector<NodeConfig> before = std::exchange(servers_, config.nodes);
+  const auto present = this->topology();
+  auto locator = cluster::make_locator(config, &present->locator());
   std::shared_ptr<const cluster::Topology> topology;
   path_->run([&](Now now) {  // redirects make topologies too, under the baton
     const std::uint64_t epoch = cluster().topology().epoch() + 1;
@@ -131,6 +130,10 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     cluster().apply(topology, now);
   });
   if (bulk_ != nullptr) bulk_->follow(std::move(topology));
+  std::vector<NodeConfig> before;
+  for (const cluster::Member& member : present->members()) {
+    before.push_back({member.host, member.port, member.weight});
+  }
   return before;
 }
 

@@ -112,7 +112,6 @@ class Context {
   static Dispatcher::Executor executor_of(ClientOptions& options);
 
   ClusterConfig config_;
-  std::vector<NodeConfig> servers_;  // of the latest update; under its mutex
   const cluster::LoginFrom login_from_;
   CredentialSource source_;      // until it is open
   protocol::SharedLogin login_;  // the one in the configuration

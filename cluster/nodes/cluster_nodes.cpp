@@ -27,6 +27,11 @@ node::NodeOptions model_of(const ClusterConfig& config) {
   return options;
 }
 
+// True if servers may name others.
+bool names_servers(const ClusterConfig& config) {
+  return protocol::traits_of(config.kind).make_map != nullptr;
+}
+
 node::Role role_of(const Member& member) noexcept {
   return member.is_replica() ? node::Role::replica : node::Role::primary;
 }
@@ -37,7 +42,7 @@ ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const To
                            const node::NodeParts& parts, node::NodeOwner& owner, const Seed& seed,
                            const ClusterControls& controls)
     : model_(model_of(config)),
-      configured_(config.nodes),
+      configured_(names_servers(config) ? config.nodes : std::vector<NodeConfig>()),
       parts_(parts),
       owner_(owner),
       controls_(controls),

@@ -94,7 +94,7 @@ class ClusterNodes {
   void record(std::string_view node, std::string_view text) const;
 
   const node::NodeOptions model_;             // for every node, apart from its own values
-  const std::vector<NodeConfig> configured_;  // no server has named these
+  const std::vector<NodeConfig> configured_;  // no server has named these; empty if none may
   const node::NodeParts parts_;
   node::NodeOwner& owner_;
   const ClusterControls controls_;

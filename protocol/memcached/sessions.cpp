@@ -34,7 +34,9 @@ std::unique_ptr<MemcachedSession> session_in(Way way, SessionOptions options) {
 
 }  // namespace
 
-MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {}
+MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {
+  config_.nodes = {};  // not needed, and there may be many
+}
 
 std::unique_ptr<Session> MemcachedSessions::make(unsigned node, SessionUse, Now) {
   SessionOptions options = session_options(config_, login());

@@ -13,7 +13,9 @@ StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
     : config_(config),
       random_(seed),
       own_name_((config.client_id_exact.empty() ? config.client_id : config.client_id_exact) + "-" +
-                random_.hex(16)) {}
+                random_.hex(16)) {
+  config_.nodes = {};  // not needed, and there may be many
+}
 
 std::unique_ptr<Session> StoreSessions::make(unsigned index, SessionUse use, Now) {
   if (index >= nodes_.size()) nodes_.resize(index + 1);

@@ -46,5 +46,15 @@ TEST(Random, FillsAnyNumberOfBytes) {
   EXPECT_EQ(drawn(parts, 5), all.substr(8, 10));
 }
 
+TEST(Random, AStreamThatIsSeldomDrawnFromIsTheSameStream) {
+  const Seed seed = Random(9).fork();
+  Random random(seed);
+  RareRandom rare(seed);
+  for (unsigned i = 0; i < 50; ++i) {
+    const auto draw = [i](Random& stream) { return i % 3 == 0 ? stream.u64() : stream.u32(); };
+    ASSERT_EQ(rare.draw(draw), draw(random)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace sheaf

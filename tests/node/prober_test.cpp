@@ -19,7 +19,8 @@ class ProberTest : public testing::Test, private ProberOwner {
   FakeNetwork network{loop};
   test::NoEvents events;
   NodeOptions options;
-  SocketMaker maker{options, {loop, network, network, events}};
+  NodeParts parts{loop, network, network, events};
+  SocketMaker maker{options, parts};
   std::vector<std::string> results;  // "good", or why not
   bool again = false;                // asks again in each result
   Prober prober{maker, *this, 200ms};

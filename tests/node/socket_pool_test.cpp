@@ -57,7 +57,8 @@ class SocketPoolTest : public testing::Test,
   FakeNetwork network{loop};
   test::NoEvents events;
   NodeOptions options;
-  SocketMaker maker{options, {loop, network, network, events}};
+  NodeParts parts{loop, network, network, events};
+  SocketMaker maker{options, parts};
   PoolBounds bounds;
   std::deque<std::string> keys;
   std::deque<Request> requests;
