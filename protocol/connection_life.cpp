@@ -2,6 +2,7 @@
 
 #include "protocol/connection_life.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -56,9 +57,12 @@ std::span<std::byte> ConnectionLife::input_space() {
 void ConnectionLife::on_input(std::size_t size, Now now) noexcept {
   if (closed()) return;
   heard_ = true;
-  input_.added(size);
+  input_.added(size, now);
   last_input_ = now;
   keep_alive_.on_input(now.mono);
+  const bool holds_much = (input_.shares() && input_.capacity() > kept_when_idle) ||
+                          output_.capacity() > kept_when_idle;
+  if (holds_much && trim_due_ == never) trim_due_ = now.mono + idle_limit;
 }
 
 void ConnectionLife::on_output(std::size_t size, Now now) {
@@ -105,7 +109,7 @@ std::optional<Deadline> ConnectionLife::poll_deadline(Deadline own) const noexce
     case State::ready:
       break;
   }
-  const Deadline due = std::min(keep_alive_.due(), own);
+  const Deadline due = std::min({keep_alive_.due(), own, trim_due_});
   return due == never ? std::nullopt : std::optional(due);
 }
 
@@ -121,6 +125,14 @@ bool ConnectionLife::check_handshake() {
 }
 
 bool ConnectionLife::ask_no_op(Now now) {
+  if (now.mono >= trim_due_) {
+    const Deadline due = last_input_.mono + idle_limit;
+    trim_due_ = due > now.mono ? due : never;
+    if (trim_due_ == never) {
+      input_.trim();
+      output_.trim();
+    }
+  }
   if (closed() || now.mono < keep_alive_.due()) return false;
   if (!keep_alive_.asking()) return true;
   std::string text = "the server did not answer ";

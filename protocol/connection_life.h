@@ -67,6 +67,9 @@ struct LifeOptions {
 class ConnectionLife {
  public:
   enum class State : std::uint8_t { idle, greeting, accepted, ready, closed };
+  // What an idle connection keeps for input, and the same for output.
+  static constexpr std::size_t kept_when_idle = 4 * 1024;
+  static constexpr std::chrono::seconds idle_limit{10};
 
   // `requests` outlives it.
   ConnectionLife(const LifeOptions& options, OpenRequests& requests);
@@ -124,6 +127,7 @@ class ConnectionLife {
   // True if the handshake is over and the connection continues. The session handles the rest of a
   // deadline: its own chores, then a no-op if ask_no_op() is true.
   bool check_handshake();
+  // Also gives memory back if the connection has been idle for `idle_limit`.
   bool ask_no_op(Now now);
   // True if there may be input to parse.
   bool parses() {
@@ -148,6 +152,7 @@ class ConnectionLife {
   InputBuffer input_;
   OutputQueue output_;
   KeepAlive keep_alive_;
+  Deadline trim_due_ = never;  // never: it holds little
   Deadline handshake_due_{0};
   std::string_view late_;  // what it means if that passes; empty: the greeting is not answered
   std::size_t next_failed_ = 0;  // position among the requests, once closed

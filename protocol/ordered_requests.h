@@ -29,7 +29,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -122,7 +121,7 @@ class OrderedRequests : public OpenRequests {
   std::vector<Slot> slots_;  // by the slot of a ticket
   std::vector<std::uint32_t> free_;
   std::size_t waiting_ = 0;
-  std::deque<Entry> aside_;  // waiting; forgotten ones leave when their turn comes
+  std::vector<Entry> aside_;  // waiting; forgotten ones leave when their turn comes
 };
 
 template <class Entry>
@@ -136,7 +135,7 @@ void OrderedRequests<Entry>::reserve(std::size_t count) {
 
 template <class Entry>
 void OrderedRequests<Entry>::grow(std::size_t capacity) {
-  std::vector<Entry> larger(std::max<std::size_t>(capacity, 16));
+  std::vector<Entry> larger(std::max<std::size_t>(capacity, 4));
   const auto mask = static_cast<std::uint32_t>(larger.size() - 1);
   for (std::uint32_t i = first_; i != next_; ++i) larger[i & mask] = std::move(at(i));
   ring_ = std::move(larger);
@@ -211,11 +210,11 @@ void OrderedRequests<Entry>::set_aside(Entry& request) {
 
 template <class Entry>
 Entry* OrderedRequests<Entry>::take_back() {
-  while (!aside_.empty() && aside_.front().state != State::waiting) aside_.pop_front();
+  while (!aside_.empty() && aside_.front().state != State::waiting) aside_.erase(aside_.begin());
   if (aside_.empty()) return nullptr;
   reserve(1);
   Entry& request = put_at_end(std::move(aside_.front()));
-  aside_.pop_front();
+  aside_.erase(aside_.begin());
   request.aside = false;
   Slot& slot = slots_[request.ticket.slot];
   slot.sequence = request.sequence;

@@ -22,7 +22,8 @@ void OutputQueue::reserve(std::size_t owned, std::size_t value) {
   if (bytes_.capacity() - bytes_.size() < bytes) {
     grow(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
   }
-  if (frames_.size() == frames_.capacity()) frames_.reserve(2 * frames_.capacity() + 8);
+  if (frames_.size() == frames_.capacity()) frames_.reserve(2 * frames_.capacity() + 2);
+  if (value > copy_limit && parts_.empty()) parts_.resize(max_parts);
 }
 
 void OutputQueue::grow(std::size_t capacity) {
@@ -81,15 +82,16 @@ OutputQueue::FrameId OutputQueue::end_secret() {
 
 std::span<const Bytes> OutputQueue::parts() {
   if (empty()) return {};
+  const std::span<Bytes> parts = parts_.empty() ? std::span<Bytes>(few_parts_) : parts_;
   std::size_t count = 0;
   std::size_t at = begin_;
   const auto add = [&](const char* data, std::size_t size) {
-    if (size == 0 || count > max_parts) return;
+    if (size == 0 || count > parts.size()) return;
     const Bytes part = as_bytes({data, size});
-    if (count > 0 && parts_[count - 1].data() + parts_[count - 1].size() == part.data()) {
-      parts_[count - 1] = {parts_[count - 1].data(), parts_[count - 1].size() + size};
-    } else if (count < max_parts) {
-      parts_[count++] = part;
+    if (count > 0 && parts[count - 1].data() + parts[count - 1].size() == part.data()) {
+      parts[count - 1] = {parts[count - 1].data(), parts[count - 1].size() + size};
+    } else if (count < parts.size()) {
+      parts[count++] = part;
     } else {
       ++count;  // full: later bytes must not be appended to the last part
     }
@@ -100,7 +102,7 @@ std::span<const Bytes> OutputQueue::parts() {
     skip -= skipped;
     add(data + skipped, size - skipped);
   };
-  for (std::size_t i = first_; i < frames_.size() && count <= max_parts; ++i) {
+  for (std::size_t i = first_; i < frames_.size() && count <= parts.size(); ++i) {
     const Frame& frame = frames_[i];
     if (frame.id > gate_) break;
     if (!frame.erased) {
@@ -110,7 +112,7 @@ std::span<const Bytes> OutputQueue::parts() {
     }
     at += frame.owned();
   }
-  return {parts_.data(), std::min(count, max_parts)};
+  return {parts.data(), std::min(count, parts.size())};
 }
 
 void OutputQueue::taken(std::size_t size) {
@@ -126,7 +128,7 @@ void OutputQueue::taken(std::size_t size) {
     }
     pop_front();
   }
-  trim();
+  drop_written();
 }
 
 void OutputQueue::pop_front() noexcept {
@@ -142,7 +144,7 @@ void OutputQueue::pop_front() noexcept {
 }
 
 // Frees the space of what has left; copies only if that is less than what it frees.
-void OutputQueue::trim() {
+void OutputQueue::drop_written() {
   if (first_ == frames_.size()) {
     frames_.clear();
     first_ = 0;
@@ -162,6 +164,14 @@ void OutputQueue::trim() {
     begin_ = 0;
     wipe_rest();
   }
+}
+
+void OutputQueue::trim() noexcept {
+  if (first_ != frames_.size() || !bytes_.empty()) return;
+  std::string().swap(bytes_);
+  std::vector<Frame>().swap(frames_);
+  std::vector<Bytes>().swap(parts_);
+  first_ = 0;
 }
 
 const OutputQueue::Frame* OutputQueue::find(FrameId id) const noexcept {
@@ -212,7 +222,7 @@ void OutputQueue::erase(FrameId id) {
     frames_.pop_back();
     next_ = id;
     wipe_rest();
-    trim();
+    drop_written();
     return;
   }
   Frame& frame = frames_[static_cast<std::size_t>(found - frames_.data())];

@@ -81,10 +81,13 @@ class OutputQueue {
   std::size_t size() const noexcept { return pending_; }
   // True if a frame has begun and is not finished: only its rest may follow.
   bool half_written() const noexcept { return front_taken_ > 0; }
-  // Capacity for owned bytes, for tests of bounds.
+  // Gives back the memory of an empty queue.
+  void trim() noexcept;
+  // Capacity for owned bytes.
   std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
  private:
+  static constexpr std::size_t few_parts = 4;  // without borrowed bytes there are hardly more
   static constexpr std::size_t max_parts = 64;
   static constexpr FrameId no_gate = ~FrameId{0};
 
@@ -101,7 +104,7 @@ class OutputQueue {
 
   const Frame* find(FrameId id) const noexcept;
   void pop_front() noexcept;
-  void trim();
+  void drop_written();
   void compact();
   void grow(std::size_t capacity);
   void wipe_rest();
@@ -120,7 +123,8 @@ class OutputQueue {
   bool has_secrets_ = false;  // true if bytes_ holds secrets, or has since it was last empty
   FrameId next_ = 1;
   FrameId gate_ = no_gate;  // frames above this id wait; no frame has it
-  std::array<Bytes, max_parts> parts_;
+  std::array<Bytes, few_parts> few_parts_;
+  std::vector<Bytes> parts_;  // empty until a large value is written
 };
 
 }  // namespace sheaf::protocol

@@ -87,9 +87,9 @@ struct Event {
   };
   Kind kind = Kind::ready;
   Ticket ticket;
-  Reply reply;                  // views live until the next input or command
+  Reply reply;                  // views live until the next poll_event, input or command
   Sent sent = Sent::no;         // failed only: what is known
-  Notification notification{};  // views live until the next input or command
+  Notification notification{};  // as above
   std::uint32_t index = 0;      // item only
 };
 
@@ -99,10 +99,15 @@ struct Counters {
   std::uint64_t bad_notifications = 0;  // foreign: dropped; unreadable: an event `changed`
 };
 
+class SharedInput;
+
 class Session {
  public:
   virtual ~Session() = default;
 
+  // Once, before the first input: the session may read through `input`, which outlives it. Then
+  // on_input() must be followed by poll_event until false, before another session reads.
+  virtual void share_input(SharedInput& /*input*/) {}
   // Inputs. The caller writes at most input_space().size() bytes there, then passes their number.
   virtual std::span<std::byte> input_space() = 0;
   virtual void on_input(std::size_t size, Now now) = 0;

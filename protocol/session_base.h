@@ -32,6 +32,7 @@ template <class Requests>
 class SessionBase : public Session {
  public:
   // ---- inputs
+  void share_input(SharedInput& input) final { life_.input().share(input); }
   std::span<std::byte> input_space() final { return life_.input_space(); }
   void on_input(std::size_t size, Now now) final {
     awaits_input_ = false;
@@ -80,15 +81,15 @@ class SessionBase : public Session {
     return life_.output().parts();
   }
   bool poll_event(Event& event) final {
-    while (life_.parses()) {
-      if (awaits_input_) return false;
+    while (life_.parses() && !awaits_input_) {
       Step step = Step::again;
       life_.guarded([&] { step = next_step(event); });
       if (step == Step::event) return true;
       awaits_input_ = step == Step::need_input;
-      if (step != Step::again) return false;
+      if (step != Step::again) break;
     }
-    return life_.next_failure(event);
+    if (!life_.input().settle()) life_.end({Reason::out_of_memory, "out of memory"});
+    return life_.closed() && life_.next_failure(event);
   }
   std::optional<Deadline> poll_deadline() const final {
     return life_.poll_deadline(own_deadline());

@@ -19,6 +19,7 @@ class SessionWrapper : public Session {
  public:
   explicit SessionWrapper(std::unique_ptr<Real> session) : session_(std::move(session)) {}
 
+  void share_input(SharedInput& input) override { session_->share_input(input); }
   std::span<std::byte> input_space() override { return session_->input_space(); }
   void on_input(std::size_t size, Now now) override { session_->on_input(size, now); }
   void on_output(std::size_t size, Now now) override { session_->on_output(size, now); }

@@ -35,6 +35,7 @@ ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
       ready_deadline_(ready_deadline),
       times_{.created = loop.now().mono, .idle_since = loop.now().mono},
       timer_(loop.timer(*this)) {
+  session_->share_input(loop.shared_input());
   timer_->set(ready_deadline_);
   dial_ = dialer.dial(endpoint_, ready_deadline_, *this, *this);
 }

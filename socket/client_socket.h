@@ -23,14 +23,14 @@ namespace sheaf::socket {
 class ClientSocketOwner {
  public:
   virtual void on_socket_ready(ClientSocket& socket, Now now) = 0;
-  // The reply's views live until the socket is used again.
+  // The reply's views live during the call.
   virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
                                Now now) = 0;
   // Reports one key of a get_many; the request continues. Views live as above.
   virtual void on_socket_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
                                 Now now) = 0;
-  // A watched key changed. Views live until the socket is used again.
+  // A watched key changed. Views live as above.
   virtual void on_socket_notification(ClientSocket&, const protocol::Notification&, Now) {}
   // As protocol::Event::Kind::outdated.
   virtual void on_socket_outdated(ClientSocket&, Now) {}

@@ -24,6 +24,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/yielding.h"
+#include "protocol/shared_input.h"
 
 namespace sheaf::socket {
 
@@ -142,9 +143,14 @@ class Loop {
   virtual std::unique_ptr<Timer> timer(TimerSink& sink) = 0;
   virtual void defer(Deferred& work) = 0;            // once, even if asked twice
   virtual void forget(Deferred& work) noexcept = 0;  // before `work` dies
+  // Its connections read through this memory.
+  protocol::SharedInput& shared_input() noexcept { return shared_input_; }
   // How late timers fired in this turn because the loop did not run (process stopped or starved):
   // the peer is not to blame for deadlines that passed in that time.
   virtual std::chrono::nanoseconds lateness() const = 0;
+
+ private:
+  protocol::SharedInput shared_input_;
 };
 
 // How a turn waits for events.

@@ -321,5 +321,75 @@ TEST_F(SessionBaseTest, WithoutMemoryASubmitIsRefusedAndTheRestEndsTheConnection
   EXPECT_EQ(fresh.close_reason().reason, Reason::out_of_memory);
 }
 
+// ---- memory of an idle connection
+
+class SharingSession : public SessionBaseTest {
+ protected:
+  SharingSession() {
+    session.share_input(shared);
+    become_ready();
+  }
+  // A request with a large value, and a reply that comes in two pieces.
+  void talk() {
+    submit("key", std::string(6'000, 'v'));
+    take();
+    const std::string reply(6'000, 'r');
+    for (std::string_view rest = reply; !rest.empty();) {
+      const std::string_view part = rest.substr(0, session.input_space().size());
+      feed(part);
+      rest.remove_prefix(part.size());
+    }
+    feed("\n");
+    EXPECT_EQ(next().value, reply);
+  }
+
+  SharedInput shared;
+};
+
+TEST_F(SharingSession, GivesItsMemoryBackWhenNothingHasComeForAWhile) {
+  talk();
+  EXPECT_GE(session.input_capacity(), 6'000u);
+  EXPECT_GE(session.output_capacity(), 6'000u);
+  const Deadline idle_since = elapsed;
+  EXPECT_LE(session.poll_deadline(), idle_since + ConnectionLife::idle_limit);
+  pass(ConnectionLife::idle_limit - 1ns);
+  EXPECT_GE(session.input_capacity(), 6'000u);
+  pass(1ns);
+  EXPECT_EQ(session.input_capacity(), 0u);
+  EXPECT_LT(session.output_capacity(), 100u);
+  take();
+  feed("PONG\n");
+  talk();
+}
+
+TEST_F(SharingSession, KeepsItsMemoryWhileItIsUsed) {
+  talk();
+  const std::size_t input = session.input_capacity();
+  const std::size_t output = session.output_capacity();
+  for (int i = 0; i < 50; ++i) {
+    elapsed += 1s;
+    session.on_deadline(now());
+    EXPECT_EQ(session.input_capacity(), input);
+    EXPECT_EQ(session.output_capacity(), output);
+    talk();
+  }
+}
+
+TEST_F(SharingSession, EndsIfThereIsNoMemoryForHalfAReply) {
+  submit("key");
+  take();
+  const std::string_view half = "half a reply";
+  const auto space = session.input_space();
+  std::copy_n(reinterpret_cast<const std::byte*>(half.data()), half.size(), space.begin());
+  session.on_input(half.size(), now());
+  Event event;
+  {
+    const Scarce scarce(0);
+    EXPECT_TRUE(session.poll_event(event));
+  }
+  EXPECT_EQ(event.kind, Event::Kind::failed);
+  expect_closed(Reason::out_of_memory, "out of memory");
+}
+
 }  // namespace
 }  // namespace sheaf::protocol

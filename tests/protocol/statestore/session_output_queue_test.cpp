@@ -16,6 +16,7 @@ OutputQueue::FrameId put(OutputQueue& queue, std::string_view bytes) {
 }
 OutputQueue::FrameId put(OutputQueue& queue, std::string_view before, std::string_view borrowed,
                          std::string_view after) {
+  queue.reserve(before.size() + after.size(), OutputQueue::copy_limit + 1);  // as if it were large
   queue.buffer().append(before);
   queue.borrow(borrowed);
   queue.buffer().append(after);
