@@ -20,8 +20,8 @@ class Yielding {
   // One that takes longer than this let another thread compute.
   static constexpr std::chrono::nanoseconds too_long = std::chrono::milliseconds(1);
   // A pause is this many times as long as the yield that began it: the first, and the longest.
-  static constexpr unsigned first_factor = 8;
-  static constexpr unsigned last_factor = 64;
+  static constexpr unsigned first_factor = 4;
+  static constexpr unsigned last_factor = 16;
 
   // Not enabled: it never pays.
   explicit Yielding(bool enabled = true) noexcept : enabled_(enabled) {}
