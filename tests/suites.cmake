@@ -52,6 +52,7 @@ set(SHEAF_SUITES
 PluginHostile.PayloadsCut*                                              all,asan        1 20"
   "plugin.others                       rest           quick,asan      1 20"
   "memcached                           *              quick,asan      1 20"
+  "memory                              *              quick           1 5"
   "resp.garnet                         Garnet*        all             1 20"
   "resp.equipment   RedisServer.*:RedisClusterC*:RedisClusterU*:RedisCluster.*Failovers*\
                                                                         all,asan        1 20"

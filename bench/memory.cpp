@@ -1,0 +1,89 @@
+// How much heap a client holds: for each server that it only knows, and with one and eight servers
+// that it uses. It starts memcached servers of its own.
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "tests/support/counted_heap.h"
+#include "tests/support/memcached_process.h"
+
+namespace {
+
+template <class Out>
+Out must(sheaf::Result<Out> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(*result);
+}
+
+using sheaf::test::heap_in_use;
+
+sheaf::ClusterConfig config_of(const std::string& uri) {
+  return must(sheaf::ClusterConfig::parse_uri(uri));
+}
+
+void print(const char* what, double bytes) {
+  std::printf("%-60s %8.1f kB\n", what, bytes / 1'000);
+  std::fflush(stdout);
+}
+
+sheaf::ClusterConfig unconnected(unsigned nodes) {
+  std::string uri = "memcached://";
+  for (unsigned i = 0; i < nodes; ++i) {
+    uri += (i == 0 ? "127.1." : ",127.1.") + std::to_string(i / 250) + "." +
+           std::to_string(i % 250 + 1) + ":9";
+  }
+  return config_of(uri + "?pool_min=0");
+}
+
+// With configurations of `nodes` servers that are never connected.
+double of_known(unsigned nodes) {
+  const sheaf::ClusterConfig config = unconnected(nodes);
+  const std::size_t before = heap_in_use();
+  sheaf::Client client = must(sheaf::Client::open(config));
+  return static_cast<double>(heap_in_use() - before);
+}
+
+void use(sheaf::Client& client) {
+  const std::string value(100, 'v');
+  for (int i = 0; i < 4'000; ++i) {
+    const std::string key = "bench/user/" + std::to_string(i);
+    must(client.set(key, value));
+    must(client.get(key));
+  }
+}
+
+double of_used(const std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>>& servers,
+               std::size_t count) {
+  std::string uri = "memcached://";
+  for (std::size_t i = 0; i < count; ++i) {
+    uri += (i == 0 ? "" : ",") + servers[i]->address() + ":" + std::to_string(servers[i]->port());
+  }
+  const sheaf::ClusterConfig config = config_of(uri);
+  const std::size_t before = heap_in_use();
+  sheaf::Client client = must(sheaf::Client::open(config));
+  use(client);
+  return static_cast<double>(heap_in_use() - before);
+}
+
+}  // namespace
+
+int main() {
+  std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>> servers;
+  for (int i = 0; i < 8; ++i) {
+    servers.push_back(std::make_unique<sheaf::test::MemcachedProcess>());
+  }
+  of_known(1);  // what is made once in a process
+  of_used(servers, 1);
+  const double few = of_known(8);
+  print("a node that is configured, of 1,000, pool_min=0", (of_known(1'000) - few) / (1'000 - 8));
+  print("a client of 8 nodes, pool_min=0", few);
+  print("a client of 1 memcached server, used by gets and sets", of_used(servers, 1));
+  print("a client of 8 memcached servers, used by gets and sets", of_used(servers, 8));
+}

@@ -1,0 +1,61 @@
+#include "tests/support/counted_heap.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+// What glibc's own functions call.
+extern "C" {
+void* __libc_malloc(std::size_t size);                           // NOLINT
+void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
+void* __libc_realloc(void* memory, std::size_t size);            // NOLINT
+void* __libc_memalign(std::size_t alignment, std::size_t size);  // NOLINT
+void __libc_free(void* memory);                                  // NOLINT
+}
+
+namespace {
+
+constinit std::atomic<std::size_t> in_use = 0;
+
+void* counted(void* memory) noexcept {
+  if (memory != nullptr) in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+void forget(void* memory) noexcept {
+  if (memory != nullptr) in_use.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+namespace sheaf::test {
+
+std::size_t heap_in_use() noexcept { return in_use.load(std::memory_order_relaxed); }
+
+}  // namespace sheaf::test
+
+extern "C" {
+
+void* malloc(std::size_t size) { return counted(__libc_malloc(size)); }
+void* calloc(std::size_t count, std::size_t size) { return counted(__libc_calloc(count, size)); }
+void* memalign(std::size_t alignment, std::size_t size) {
+  return counted(__libc_memalign(alignment, size));
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  *memory = memalign(alignment, size);
+  return *memory != nullptr ? 0 : ENOMEM;
+}
+void free(void* memory) {
+  forget(memory);
+  __libc_free(memory);
+}
+void* realloc(void* memory, std::size_t size) {
+  forget(memory);
+  void* const moved = __libc_realloc(memory, size);
+  if (moved == nullptr && size > 0) counted(memory);
+  return counted(moved);
+}
+}
