@@ -41,7 +41,7 @@ void run(std::string_view bytes) {
       texts.emplace_back(input.text(input.u8() % 16));
     }
     const std::vector<std::string_view> words(texts.begin(), texts.end());
-    CommandUse use;
+    protocol::CommandUse use;
     if (table.find(words, use)) continue;
     expect(use.keys.size() <= most_words, "keys are bounded");
     for (const std::string_view key : use.keys) {
