@@ -250,6 +250,10 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
+bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 bool contains_ignoring_case(std::string_view text, std::string_view part) noexcept {
   return part.empty() || !std::ranges::search(text, part, {}, lower, lower).empty();
 }

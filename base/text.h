@@ -76,6 +76,9 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+// True if the texts are equal, whatever the case of ASCII letters.
+bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept;
+
 // True if `part` occurs in the text, whatever the case of ASCII letters.
 bool contains_ignoring_case(std::string_view text, std::string_view part) noexcept;
 

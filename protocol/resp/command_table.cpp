@@ -13,7 +13,6 @@
 #include "protocol/resp/changes/command_rules.h"
 #include "protocol/resp/changes/rules.h"
 #include "protocol/resp/node_commands.h"
-#include "protocol/resp/wire/command_names.h"
 #include "protocol/resp/wire/reply_reader.h"
 
 namespace sheaf::protocol::resp {
@@ -26,7 +25,9 @@ constexpr std::int64_t largest_place = most_words;
 
 std::string in_upper_case(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return upper(c); });
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   return out;
 }
 
@@ -123,7 +124,7 @@ std::optional<std::int64_t> beginning(const KeySpec& spec, CommandWords words) n
   const std::int64_t end = spec.at < 0 ? 0 : size;
   for (std::int64_t i = spec.at < 0 ? size + spec.at : spec.at; i * direction < end * direction;
        i += direction) {
-    if (same_word(words[static_cast<std::size_t>(i)], spec.keyword)) return i + 1;
+    if (equals_ignoring_case(words[static_cast<std::size_t>(i)], spec.keyword)) return i + 1;
   }
   return std::nullopt;
 }
@@ -230,12 +231,12 @@ LocalError CommandTable::unknown(const std::string& name) const {
 
 std::size_t CommandTable::Hash::operator()(std::string_view name) const noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(upper(c))) * 0x100000001b3;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(lower(c))) * 0x100000001b3;
   return hash;
 }
 
 bool CommandTable::Same::operator()(std::string_view a, std::string_view b) const noexcept {
-  return same_word(a, b);
+  return equals_ignoring_case(a, b);
 }
 
 std::optional<LocalError> CommandTable::find(CommandWords words, CommandUse& use) const {

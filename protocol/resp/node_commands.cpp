@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "protocol/resp/wire/command_names.h"
+#include "base/text.h"
+#include "protocol/resp/wire/name_filter.h"
 
 namespace sheaf::protocol::resp {
 namespace {
@@ -92,9 +93,9 @@ std::string command_of_each_node(std::span<const std::string_view> words) {
   if (words.empty() || !node_command_names.may_have(words.front())) return {};
   const std::string_view word = words.size() > 1 ? words[1] : std::string_view();
   const auto found = std::ranges::find_if(node_commands, [&](const NodeCommand& command) {
-    if (!same_word(words.front(), command.name)) return false;
-    if (command.word == all_but_help) return !same_word(word, "HELP");
-    return command.word.empty() || same_word(word, command.word);
+    if (!equals_ignoring_case(words.front(), command.name)) return false;
+    if (command.word == all_but_help) return !equals_ignoring_case(word, "HELP");
+    return command.word.empty() || equals_ignoring_case(word, command.word);
   });
   if (found == node_commands.end()) return {};
   std::string name(found->name);

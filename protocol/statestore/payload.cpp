@@ -8,10 +8,6 @@
 
 namespace sheaf::protocol::statestore {
 
-bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 void append_array_head(ByteWriter& out, std::size_t count) {
   out.u8('*');
   out.decimal(count);

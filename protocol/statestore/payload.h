@@ -18,9 +18,6 @@ namespace sheaf::protocol::statestore {
 
 inline constexpr std::string_view crlf = "\r\n";
 
-// ASCII only: verbs and options have no other letters.
-bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept;
-
 void append_array_head(ByteWriter& out, std::size_t count);
 void append_bulk_head(ByteWriter& out, std::size_t size);
 void append_bulk(ByteWriter& out, std::string_view data);

@@ -6,8 +6,9 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
 #include "protocol/refusals.h"
-#include "protocol/resp/wire/command_names.h"
+#include "protocol/resp/wire/name_filter.h"
 
 namespace sheaf::protocol::resp {
 namespace {
@@ -73,16 +74,17 @@ std::string_view reason_of(Why why) noexcept {
 
 // The words that may be a subcommand or an option; keys follow STREAMS.
 std::span<const std::string_view> options_of(std::span<const std::string_view> words) noexcept {
-  if (same_word(words.front(), "CLIENT")) return words.subspan(1).first(words.size() > 1);
-  const auto streams =
-      std::ranges::find_if(words, [](std::string_view word) { return same_word(word, "STREAMS"); });
+  if (equals_ignoring_case(words.front(), "CLIENT"))
+    return words.subspan(1).first(words.size() > 1);
+  const auto streams = std::ranges::find_if(
+      words, [](std::string_view word) { return equals_ignoring_case(word, "STREAMS"); });
   return {words.begin() + 1, std::max(words.begin() + 1, streams)};
 }
 
 bool applies(const Rule& rule, std::span<const std::string_view> words) noexcept {
-  if (!same_word(words.front(), rule.name)) return false;
+  if (!equals_ignoring_case(words.front(), rule.name)) return false;
   return rule.word.empty() || std::ranges::any_of(options_of(words), [&](std::string_view word) {
-           return same_word(word, rule.word);
+           return equals_ignoring_case(word, rule.word);
          });
 }
 

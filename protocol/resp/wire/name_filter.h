@@ -1,8 +1,9 @@
 #pragma once
 
-// Names of commands, which servers read in any case.
+// NameFilter: says at once of most names, in any case, that they are not in a table of commands, by
+// their first letter and their size.
 //
-// Thread rule: pure functions and constants.
+// Thread rule: a constant.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
@@ -13,15 +14,6 @@
 
 namespace sheaf::protocol::resp {
 
-constexpr char upper(char c) noexcept {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-constexpr bool same_word(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char x, char y) { return upper(x) == upper(y); });
-}
-
-// Says at once of most names that they are not in a table, by their first letter and their size.
 class NameFilter {
  public:
   template <class Table, class Name>
