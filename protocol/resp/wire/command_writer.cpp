@@ -2,7 +2,9 @@
 
 #include "protocol/resp/wire/command_writer.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/byte_writer.h"
 
@@ -27,7 +29,7 @@ std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(numb
 
 constexpr std::size_t longest_header = 1 + 20 + crlf.size();
 
-void put_header(ByteWriter& out, char type, std::size_t number) {
+inline void put_header(ByteWriter& out, char type, std::size_t number) {
   std::array<char, longest_header> text;
   std::size_t at = text.size();
   text[--at] = '\n';
@@ -92,35 +94,26 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
   return output_.end();
 }
 
-OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view> words) {
-  std::size_t owned = longest_header;
-  const std::string_view* largest = words.data();
-  for (const std::string_view& word : words) {
-    owned += longest_header + word.size() + crlf.size();
-    if (word.size() > largest->size()) largest = &word;
-  }
-  output_.reserve(owned - largest->size(), largest->size());
+void CommandWriter::put_copies(std::span<const std::string_view> words) {
+  std::size_t most = longest_header;
+  for (const std::string_view word : words) most += longest_header + word.size() + crlf.size();
+  output_.reserve(most);
   ByteWriter out(output_.buffer());
   put_header(out, '*', words.size());
-  for (const std::string_view& word : words) {
-    put_header(out, '$', word.size());
-    if (&word == largest) {
-      output_.put_value(word);
-    } else {
-      out.bytes(word);
-    }
-    out.bytes(crlf);
+  for (const std::string_view word : words) put_text(out, word);
+}
+
+OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view> words) {
+  const auto is_large = [](std::string_view word) { return word.size() > OutputQueue::copy_limit; };
+  if (std::ranges::any_of(words, is_large)) {
+    return write(std::vector<Argument>(words.begin(), words.end()));
   }
+  put_copies(words);
   return output_.end();
 }
 
 OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
-  std::size_t bytes = header_size(command.size());
-  for (const std::string_view word : command) bytes += text_size(word.size());
-  output_.reserve(bytes);
-  ByteWriter out(output_.buffer());
-  put_header(out, '*', command.size());
-  for (const std::string_view word : command) put_text(out, word);
+  put_copies({command.begin(), command.size()});
   return output_.end_secret();
 }
 

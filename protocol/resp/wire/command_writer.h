@@ -60,7 +60,7 @@ class CommandWriter {
   OutputQueue::FrameId write(std::initializer_list<Argument> command) {
     return write(Command(command.begin(), command.size()));
   }
-  // The same for at least one word, all of which are texts.
+  // The same for a command of texts only.
   OutputQueue::FrameId write_texts(std::span<const std::string_view> words);
   // The same, with a secret among its words: everything is copied, and the frame is wiped.
   OutputQueue::FrameId write_secret(std::initializer_list<std::string_view> command);
@@ -73,6 +73,8 @@ class CommandWriter {
   OutputQueue::FrameId write_all(std::string_view name, std::span<const std::string_view> texts);
 
  private:
+  void put_copies(std::span<const std::string_view> words);
+
   OutputQueue& output_;
 };
 
