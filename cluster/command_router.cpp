@@ -181,30 +181,27 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
                    "(--all-nodes, Client::execute_on_all)"),
                now);
   }
-  protocol::CommandUse& use = use_;
   if (request.keys) {
-    use.only_reads = false;
-    use.keys.assign(request.keys->begin(), request.keys->end());
+    use_.only_reads = false;
+    use_.keys.assign(request.keys->begin(), request.keys->end());
   } else if (!commands_->known()) {
     std::string text =
         unwilling_
             ? "the servers do not report their commands, so the command's keys must be named: "
             : "no server could be asked for its commands: ";
     return end(request, {Outcome::not_sent, reason_, text + problem_}, now);
-  } else {
-    if (const auto error = commands_->find(request.operation.words, use)) {
-      return end(request, *error, now);
-    }
+  } else if (const auto error = commands_->find(request.operation.words, use_)) {
+    return end(request, *error, now);
   }
-  request.only_reads_ = use.only_reads;
-  if (use.keys.empty()) {
+  request.only_reads_ = use_.only_reads;
+  if (use_.keys.empty()) {
     const unsigned node = all.nodes.empty() ? any_node() : all.nodes.front();
     return parts_.cluster.start_on(node, request, now);
   }
-  if (const auto error = scattered(use.keys)) return end(request, *error, now);
-  request.operation.key = use.keys.front();
+  if (const auto error = scattered(use_.keys)) return end(request, *error, now);
+  request.operation.key = use_.keys.front();
   // If there are no slots, two keys may have two stand-ins.
-  request.at_owner = use.keys.size() > 1 && !parts_.cluster.topology().assigned();
+  request.at_owner = use_.keys.size() > 1 && !parts_.cluster.topology().assigned();
   parts_.cluster.start(request, now);
 }
 
