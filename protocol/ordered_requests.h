@@ -74,7 +74,7 @@ class OrderedRequests : public OpenRequests {
   // Gives a place to the request that was set aside longest; null if none is set aside. May throw
   // std::bad_alloc; then nothing has changed.
   Entry* take_back();
-  bool any_aside() const noexcept { return !aside_.empty(); }
+  bool any_aside() const noexcept { return aside() > 0; }
 
   // The oldest request that owes a reply; null if none does.
   Entry* due() noexcept;
@@ -88,7 +88,7 @@ class OrderedRequests : public OpenRequests {
 
   // Number of requests in the queue. Includes those that are over but follow one that is not, and
   // those set aside.
-  std::size_t size() const noexcept { return next_ - first_ + aside_.size(); }
+  std::size_t size() const noexcept { return places() + aside(); }
   // True if no reply is owed to a request that ever had a ticket, only to the session's own.
   bool only_own() const noexcept;
 
@@ -106,6 +106,7 @@ class OrderedRequests : public OpenRequests {
   };
 
   std::size_t places() const noexcept { return next_ - first_; }
+  std::size_t aside() const noexcept { return aside_.size() - next_aside_; }
   Entry* find_aside(Ticket ticket) noexcept;
   Entry& put_at_end(Entry&& request) noexcept;
   void end_place(Entry& request) noexcept;
@@ -121,7 +122,8 @@ class OrderedRequests : public OpenRequests {
   std::vector<Slot> slots_;  // by the slot of a ticket
   std::vector<std::uint32_t> free_;
   std::size_t waiting_ = 0;
-  std::vector<Entry> aside_;  // waiting; forgotten ones leave when their turn comes
+  std::vector<Entry> aside_;    // waiting; forgotten ones leave when their turn comes
+  std::size_t next_aside_ = 0;  // those before it have left
 };
 
 template <class Entry>
@@ -173,7 +175,8 @@ Entry* OrderedRequests<Entry>::find(Ticket ticket) noexcept {
 
 template <class Entry>
 Entry* OrderedRequests<Entry>::find_aside(Ticket ticket) noexcept {
-  const auto found = std::ranges::find(aside_, ticket, &Entry::ticket);
+  const auto from = aside_.begin() + static_cast<std::ptrdiff_t>(next_aside_);
+  const auto found = std::ranges::find(from, aside_.end(), ticket, &Entry::ticket);
   return found == aside_.end() ? nullptr : &*found;
 }
 
@@ -210,16 +213,21 @@ void OrderedRequests<Entry>::set_aside(Entry& request) {
 
 template <class Entry>
 Entry* OrderedRequests<Entry>::take_back() {
-  while (!aside_.empty() && aside_.front().state != State::waiting) aside_.erase(aside_.begin());
-  if (aside_.empty()) return nullptr;
-  reserve(1);
-  Entry& request = put_at_end(std::move(aside_.front()));
-  aside_.erase(aside_.begin());
-  request.aside = false;
-  Slot& slot = slots_[request.ticket.slot];
-  slot.sequence = request.sequence;
-  slot.aside = false;
-  return &request;
+  while (any_aside() && aside_[next_aside_].state != State::waiting) ++next_aside_;
+  Entry* request = nullptr;
+  if (any_aside()) {
+    reserve(1);
+    request = &put_at_end(std::move(aside_[next_aside_++]));
+    request->aside = false;
+    Slot& slot = slots_[request->ticket.slot];
+    slot.sequence = request->sequence;
+    slot.aside = false;
+  }
+  if (2 * next_aside_ >= aside_.size()) {  // so each request is moved once on average
+    aside_.erase(aside_.begin(), aside_.begin() + static_cast<std::ptrdiff_t>(next_aside_));
+    next_aside_ = 0;
+  }
+  return request;
 }
 
 template <class Entry>
@@ -256,8 +264,8 @@ template <class Entry>
 OpenRequest* OrderedRequests<Entry>::next(std::size_t& position) noexcept {
   for (; position < size(); ++position) {
     const bool has_place = position < places();
-    Entry& request =
-        has_place ? at(first_ + static_cast<std::uint32_t>(position)) : aside_[position - places()];
+    Entry& request = has_place ? at(first_ + static_cast<std::uint32_t>(position))
+                               : aside_[next_aside_ + position - places()];
     if (request.state == State::waiting) return &request;
   }
   return nullptr;

@@ -196,5 +196,40 @@ TEST(OrderedRequests, TheEndOfAConnectionFindsWhatIsSetAside) {
   EXPECT_TRUE(queue.only_own() || queue.due() != nullptr);
 }
 
+TEST(OrderedRequests, WhatIsSetAsideComesBackInOrderWhileMoreIsSetAside) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    Queue queue;
+    std::deque<Ticket> aside;
+    for (int step = 0; step < 500; ++step) {
+      if (random.below(2) == 0) {
+        aside.push_back(add(queue).ticket);
+        queue.set_aside(*queue.find(aside.back()));
+      } else if (!aside.empty() && random.below(4) == 0) {
+        const auto given_up =
+            aside.begin() + static_cast<std::ptrdiff_t>(random.below(aside.size()));
+        queue.forget(*queue.find(*given_up));
+        aside.erase(given_up);
+      } else if (OrderedRequest* const request = queue.take_back()) {
+        ASSERT_EQ(request->ticket, aside.front()) << "seed " << seed << ", step " << step;
+        aside.pop_front();
+        queue.forget(*request);
+        queue.finish(*request);
+      } else {
+        ASSERT_TRUE(aside.empty());
+        ASSERT_EQ(queue.size(), 0u);
+      }
+      for (const Ticket& ticket : aside) ASSERT_NE(queue.find(ticket), nullptr);
+    }
+    ASSERT_EQ(queue.waiting(), aside.size());
+    std::size_t position = 0;
+    for (; OpenRequest* const request = queue.next(position); ++position) {
+      ASSERT_EQ(static_cast<OrderedRequest*>(request)->ticket, aside.front());
+      aside.pop_front();
+    }
+    ASSERT_TRUE(aside.empty());
+  }
+}
+
 }  // namespace
 }  // namespace sheaf::protocol
