@@ -12,7 +12,7 @@
 #include <sheaf/client.h>
 
 #include "tests/support/counted_heap.h"
-#include "tests/support/memcached_process.h"
+#include "tests/support/heap_servers.h"
 
 namespace {
 
@@ -33,18 +33,9 @@ void print(const char* what, double bytes) {
   std::fflush(stdout);
 }
 
-sheaf::ClusterConfig unconnected(unsigned nodes) {
-  std::string uri = "memcached://";
-  for (unsigned i = 0; i < nodes; ++i) {
-    uri += (i == 0 ? "127.1." : ",127.1.") + std::to_string(i / 250) + "." +
-           std::to_string(i % 250 + 1) + ":9";
-  }
-  return config_of(uri + "?pool_min=0");
-}
-
 // With configurations of `nodes` servers that are never connected.
 double of_known(unsigned nodes) {
-  const sheaf::ClusterConfig config = unconnected(nodes);
+  const sheaf::ClusterConfig config = config_of(sheaf::test::uri_of_unconnected(nodes));
   const std::size_t before = heap_in_use();
   sheaf::Client client = must(sheaf::Client::open(config));
   return static_cast<double>(heap_in_use() - before);
@@ -59,13 +50,9 @@ void use(sheaf::Client& client) {
   }
 }
 
-double of_used(const std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>>& servers,
+double of_used(std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>>& servers,
                std::size_t count) {
-  std::string uri = "memcached://";
-  for (std::size_t i = 0; i < count; ++i) {
-    uri += (i == 0 ? "" : ",") + servers[i]->address() + ":" + std::to_string(servers[i]->port());
-  }
-  const sheaf::ClusterConfig config = config_of(uri);
+  const sheaf::ClusterConfig config = config_of(sheaf::test::uri_of_started(servers, count));
   const std::size_t before = heap_in_use();
   sheaf::Client client = must(sheaf::Client::open(config));
   use(client);
@@ -76,9 +63,6 @@ double of_used(const std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>>
 
 int main() {
   std::vector<std::unique_ptr<sheaf::test::MemcachedProcess>> servers;
-  for (int i = 0; i < 8; ++i) {
-    servers.push_back(std::make_unique<sheaf::test::MemcachedProcess>());
-  }
   of_known(1);  // what is made once in a process
   of_used(servers, 1);
   const double few = of_known(8);

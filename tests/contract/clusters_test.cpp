@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -118,20 +119,25 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   EXPECT_EQ(from_memory.follow().error().outcome, Outcome::invalid);
 }
 
+// Follows the clusters, the first of which changes once. Then get() returns what was added.
+std::future<Names> follow_first(Clusters& clusters) {
+  const auto added = std::make_shared<std::promise<Names>>();
+  EXPECT_TRUE(clusters.follow([added](const Result<std::vector<Reloaded>>& reloaded) {
+    if (reloaded && reloaded->at(0).servers->any()) {
+      added->set_value(reloaded->at(0).servers->added);
+    }
+  }));
+  return added->get_future();
+}
+
 TEST(Clusters, AFileThatIsFollowedIsReadWhenItChanges) {
   const ClusterFile file("memcached://127.0.0.1:1");
   auto clusters = Clusters::open(file.path);
   ASSERT_TRUE(clusters);
-  std::promise<Names> added;
-  ASSERT_TRUE(clusters->follow([&](const Result<std::vector<Reloaded>>& reloaded) {
-    if (reloaded && reloaded->at(0).servers->any()) {
-      added.set_value(reloaded->at(0).servers->added);
-    }
-  }));
+  auto added = follow_first(*clusters);
   file.write("memcached://127.0.0.1:1,127.0.0.1:2");
-  auto seen = added.get_future();
-  ASSERT_EQ(seen.wait_for(30s), std::future_status::ready);
-  EXPECT_EQ(seen.get(), Names{"127.0.0.1:2"});
+  ASSERT_EQ(added.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(added.get(), Names{"127.0.0.1:2"});
   EXPECT_EQ(nodes_of((*clusters)["cache"]), (Names{"127.0.0.1:1", "127.0.0.1:2"}));
 }
 
@@ -164,16 +170,10 @@ TEST(Clusters, ABrokerThatIsMountedInAPodIsFollowedWhenItChanges) {
   ASSERT_TRUE(clusters) << clusters.error().message();
   EXPECT_EQ(clusters->names(), Names{"environment"});
   EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:1"});
-  std::promise<Names> added;
-  ASSERT_TRUE(clusters->follow([&](const Result<std::vector<Reloaded>>& reloaded) {
-    if (reloaded && reloaded->at(0).servers->any()) {
-      added.set_value(reloaded->at(0).servers->added);
-    }
-  }));
+  auto added = follow_first(*clusters);
   pod.write("127.0.0.1:2");
-  auto seen = added.get_future();
-  ASSERT_EQ(seen.wait_for(30s), std::future_status::ready);
-  EXPECT_EQ(seen.get(), Names{"127.0.0.1:2"});
+  ASSERT_EQ(added.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(added.get(), Names{"127.0.0.1:2"});
   EXPECT_EQ(nodes_of((*clusters)["environment"]), Names{"127.0.0.1:2"});
 }
 

@@ -10,7 +10,7 @@
 #include <sheaf/client.h>
 
 #include "tests/support/counted_heap.h"
-#include "tests/support/memcached_process.h"
+#include "tests/support/heap_servers.h"
 
 namespace sheaf {
 namespace {
@@ -28,27 +28,14 @@ std::size_t heap_of(const std::string& uri, const Work& work) {
 }
 
 std::size_t heap_of_idle_client(unsigned nodes) {
-  std::string uri = "memcached://";
-  for (unsigned i = 0; i < nodes; ++i) {
-    uri += (i == 0 ? "127.1." : ",127.1.") + std::to_string(i / 250) + "." +
-           std::to_string(i % 250 + 1) + ":11211";
-  }
-  return heap_of(uri + "?pool_min=0", [](Client&) {});
+  return heap_of(test::uri_of_unconnected(nodes), [](Client&) {});
 }
 
 // Servers, and gets and sets that use a connection to each of them.
 class UsedClient : public testing::Test {
  protected:
   std::size_t heap(std::size_t servers) {
-    std::string uri = "memcached://";
-    while (servers_.size() < servers) {
-      servers_.push_back(std::make_unique<test::MemcachedProcess>());
-    }
-    for (std::size_t i = 0; i < servers; ++i) {
-      uri +=
-          (i == 0 ? "" : ",") + servers_[i]->address() + ":" + std::to_string(servers_[i]->port());
-    }
-    return heap_of(uri, use);
+    return heap_of(test::uri_of_started(servers_, servers), use);
   }
 
  private:
