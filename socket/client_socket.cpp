@@ -151,9 +151,9 @@ void ClientSocket::on_dial_failed(DialFailure why, Now now) {
 void ClientSocket::on_timer(Now now) {
   if (state_ == State::closed) return;
   const bool overdue = state_ != State::ready && now.mono >= ready_deadline_;
-  if (overdue && state_ == State::handshaking && was_paused(loop_)) {
-    // The server gets back the time in which our process did not continue the handshake.
-    ready_deadline_ = now.mono + loop_.lateness();
+  const auto excused = overdue ? excused_deadline(loop_, now) : std::nullopt;
+  if (excused) {
+    ready_deadline_ = *excused;
   } else if (overdue) {
     abort(Reason::connect_failed,
           stream_ == nullptr ? "connect timed out" : "connected, but no answer to the log-in", now);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "socket/own_pause.h"
 #include "socket/tls/tls_stream.h"
 
 namespace sheaf::socket::tls {
@@ -38,6 +39,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
     stream_.reset(
         new TlsStream(ways_.loop, context_, endpoint_.host, server_, *this, stream_sink_));
     inner_ = ways_.inner.dial(endpoint_, deadline_, *this, *stream_);
+    timer_->set(deadline_ - before_deadline);
   }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override {
     timer_->set(deadline_ - before_deadline);
@@ -63,6 +65,12 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
     fail(std::move(why), now);
   }
   void on_timer(Now now) override {
+    if (const auto excused = excused_deadline(ways_.loop, now)) {
+      deadline_ = *excused;
+      timer_->set(deadline_ - before_deadline);
+      return;
+    }
+    if (inner_ != nullptr) return;  // it knows why it is not connected, and has the same deadline
     const bool silent = stream_->silent();
     stream_->found_useless();
     stream_.reset();
@@ -80,7 +88,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
 
   const Ways ways_;
   const Endpoint endpoint_;
-  const Deadline deadline_;
+  Deadline deadline_;
   DialSink& dial_sink_;
   StreamSink& stream_sink_;
   const std::shared_ptr<const TlsContext> context_;

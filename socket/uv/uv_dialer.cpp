@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "socket/address_race.h"
+#include "socket/own_pause.h"
 #include "socket/useless_addresses.h"
 #include "socket/uv/uv_loop.h"
 #include "socket/uv/uv_resolver.h"
@@ -110,7 +111,7 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
   const std::shared_ptr<UselessAddresses> useless_;
   DialSink& dial_sink_;
   StreamSink& stream_sink_;
-  const Deadline deadline_;
+  Deadline deadline_;
   std::unique_ptr<Timer> timer_;
   std::unique_ptr<Lookup> lookup_;  // until it is over
   std::vector<Address> addresses_;
@@ -192,6 +193,7 @@ void UvDial::proceed(Deadline now) {
 }
 
 void UvDial::on_timer(Now now) {
+  if (now.mono >= deadline_) deadline_ = excused_deadline(loop_, now).value_or(deadline_);
   if (now.mono < deadline_) {
     if (race_) return proceed(now.mono);
     timer_->set(deadline_);

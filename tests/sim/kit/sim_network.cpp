@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "socket/own_pause.h"
 #include "tests/sim/kit/sim_link.h"
 
 namespace sheaf::sim {
@@ -74,6 +75,9 @@ class SimDial final : public socket::Dial, private socket::TimerSink {
   }
 
   void on_timer(Now now) override {
+    if (const auto excused = socket::excused_deadline(state_->loop, now)) {
+      return timer_->set(*excused);
+    }
     if (std::exchange(state_->over, true)) return;
     state_->dial_sink.on_dial_failed({"connect timed out"}, now);
   }

@@ -130,6 +130,19 @@ TEST_F(TlsStreamTest, AStreamComesWhenTheHandshakeIsVerified) {
   ASSERT_TRUE(run([&] { return caller.received == "hello"; }));
 }
 
+// Our process stops before the connection is made, or during the handshake, for longer than the
+// server had time.
+TEST_F(TlsStreamTest, OurOwnPauseIsNotHeldAgainstTheHandshake) {
+  for (const auto before_pause : {1ms, 3ms}) {
+    Caller caller;
+    call(caller, 1s);
+    world.run_for(before_pause);
+    loop.pause(3s);
+    ASSERT_TRUE(run([&] { return caller.stream != nullptr || !caller.failed.empty(); }));
+    EXPECT_EQ(caller.failed, "");
+  }
+}
+
 TEST_F(TlsStreamTest, MuchGoesThroughANetworkThatDoesEverythingInPieces) {
   host.faults.window = 3'000;
   host.faults.max_piece = 700;

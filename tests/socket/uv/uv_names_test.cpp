@@ -74,6 +74,20 @@ TEST_F(UvNamesTest, AnAddressThatIsSilentDoesNotHideTheOther) {
   EXPECT_THAT(made, testing::SizeIs(1)) << "the other attempts are over";
 }
 
+// The loop comes back long after the deadline, because the process was stopped.
+TEST_F(UvNamesTest, OurOwnPauseIsNotHeldAgainstTheAddress) {
+  std::optional<SilentServer> silent;
+  serve_at_second(silent);
+  Peer peer;
+  dial = dialer->dial({"127.0.0.2", second->port()}, read_monotonic() - 300ms, peer, peer);
+  loop->turn(read_monotonic());
+  EXPECT_EQ(peer.failed, "");
+  const Deadline back = read_monotonic();
+  turn_until([&] { return !peer.failed.empty(); });
+  EXPECT_EQ(peer.failed, "connect timed out");
+  EXPECT_GE(read_monotonic() - back, 200ms) << "it gets the time of the pause";
+}
+
 TEST_F(UvNamesTest, AnAddressThatWasOvertakenIsNotWaitedForAgain) {
   std::optional<SilentServer> silent;
   serve_at_second(silent);
