@@ -227,6 +227,9 @@ TEST(SharedInput, WithoutMemoryForTheRestTheRestIsLostAndSaidToBe) {
 
 // Connections read, parse and settle in random order, in pieces of any size.
 TEST(SharedInput, EveryConnectionGetsItsOwnBytesInOrder) {
+  Random letters(1);
+  std::string text(2 * SharedInput::most, '\0');
+  for (char& letter : text) letter = static_cast<char>('a' + letters.below(26));
   for (std::uint64_t run = 0; run < 200; ++run) {
     Random random(run);
     SharedInput shared;
@@ -242,8 +245,8 @@ TEST(SharedInput, EveryConnectionGetsItsOwnBytesInOrder) {
       const auto space = buffer.space();
       if (random.below(4) == 0) continue;
       const std::size_t most = random.below(3) == 0 ? space.size() : 1 + random.below(2'000);
-      std::string bytes(std::min(most, space.size()), '\0');
-      for (char& byte : bytes) byte = static_cast<char>('a' + random.below(26));
+      const std::size_t size = std::min({most, space.size(), text.size() / 2});
+      const std::string bytes = text.substr(random.below(text.size() - size + 1), size);
       std::memcpy(space.data(), bytes.data(), bytes.size());
       buffer.added(bytes.size(), at(step * 1s));
       expected[i] += bytes;
