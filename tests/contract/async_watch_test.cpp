@@ -25,8 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = WatchEvent::Kind;
 using Next = Result<std::optional<WatchEvent>>;
-
-constexpr auto soon = 20s;  // a test whose event never comes fails then
+using test::soon;
 
 // ---- on every kind of endpoint with watches, in every way to consume a Call
 

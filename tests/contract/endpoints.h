@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -15,7 +16,15 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/sanitized.h"
+
 namespace sheaf::test {
+
+// A test fails if what it waits for does not come in this time.
+inline constexpr std::chrono::seconds soon{20};
+// The lease of a lock or a leader that must be kept. A machine that stalls for two thirds of it
+// loses the lock.
+inline constexpr std::chrono::seconds kept_lease{std::min(3, 1 * slowness)};
 
 // Three nodes.
 class Endpoint {

@@ -14,16 +14,14 @@
 #include <sheaf/leader.h>
 
 #include "tests/contract/forms.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto kept_lease = std::min(3s, 1s * test::slowness);
-constexpr auto soon = 20s;
+using test::kept_lease;
+using test::soon;
 
 class Elections : public test::OnEndpoint {
  protected:

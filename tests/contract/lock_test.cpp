@@ -16,17 +16,15 @@
 #include <sheaf/locker.h>
 
 #include "tests/contract/endpoints.h"
-#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
 using test::EndpointFactory;
+using test::kept_lease;
 
 constexpr int each_adds = test::share_of(500);
-// The lease of a lock that must be kept. A machine that stalls for two thirds of it loses the lock.
-constexpr auto kept_lease = std::min(3s, 1s * test::slowness);
 
 class LockContract : public testing::TestWithParam<EndpointFactory> {
  protected:

@@ -31,8 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = WatchEvent::Kind;
 using Keys = std::vector<std::string_view>;
-
-constexpr auto soon = 20s;  // a test whose event never comes fails then
+using test::soon;
 
 // Returns the next event, of any key or of one; fails the test if none comes.
 WatchEvent next(Watch& watch) {
