@@ -18,6 +18,7 @@
 #include <span>
 
 #include "base/clock.h"
+#include "base/poison.h"
 
 namespace sheaf::protocol {
 
@@ -31,6 +32,7 @@ class SharedInput {
   std::span<std::byte> space() noexcept {
     if (lent_) return {};
     if (size_ != wanted_) resize();
+    unpoison(bytes_.get(), size_);
     return {bytes_.get(), size_};
   }
   // A connection has read `size` bytes in all, and has it until give_back().
@@ -44,7 +46,11 @@ class SharedInput {
     }
     largest_ = std::max(largest_, size);
   }
-  void give_back() noexcept { lent_ = false; }
+  // Views of its bytes are no longer valid.
+  void give_back() noexcept {
+    lent_ = false;
+    poison(bytes_.get(), size_);
+  }
   const std::byte* bytes() const noexcept { return bytes_.get(); }
   std::size_t size() const noexcept { return size_; }
 

@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/poison.h"
 #include "base/random.h"
 #include "tests/protocol/scarce_memory.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf::protocol {
 namespace {
@@ -223,6 +225,20 @@ TEST(SharedInput, WithoutMemoryForTheRestTheRestIsLostAndSaidToBe) {
   EXPECT_FALSE(buffer.settle());
   EXPECT_EQ(buffer.data(), "");
   EXPECT_FALSE(shared.space().empty()) << "others can read";
+}
+
+TEST(SharedInput, AViewOfWhatWasGivenBackIsReportedByAddressSanitizer) {
+  SharedInput shared;
+  InputBuffer buffer(1 << 20);
+  buffer.share(shared);
+  read(buffer, "whole");
+  const std::string_view view = buffer.data();
+  EXPECT_FALSE(is_poisoned(view.data()));
+  buffer.consumed(view.size());
+  EXPECT_TRUE(buffer.settle());
+  EXPECT_EQ(is_poisoned(view.data()), test::address_sanitized);
+  read(buffer, "next");
+  EXPECT_EQ(buffer.data(), "next");
 }
 
 // Connections read, parse and settle in random order, in pieces of any size.
