@@ -12,8 +12,10 @@ namespace sheaf::socket {
 namespace {
 
 // After this many operations a burst is written before the turn ends, so that the server works on
-// the first part of a large batch while the rest is encoded.
-constexpr unsigned burst_size = 128;
+// the first part of a large batch while the rest is encoded. An idle server gets its first part
+// early, and each of the next ones is twice as large, because each costs a call of the system.
+constexpr unsigned first_burst = 16;
+constexpr unsigned largest_burst = 128;
 
 // True if the end of a connection shows that its address leads to no server that can be used: its
 // session never became ready, or it was and the node is given up.
@@ -52,9 +54,13 @@ std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request,
   if (by_slot_.size() <= ticket->slot) by_slot_.resize(ticket->slot + 1);
   by_slot_[ticket->slot] = &request;
   requests_.push_back(request);
+  if (requests_.size() == 1) burst_ = first_burst;
   if (unwritten_ == 0) loop_.defer(*this);  // otherwise it is deferred already
   unwritten_ += request.width();
-  if (unwritten_ >= burst_size) flush(now);
+  if (unwritten_ >= burst_) {
+    flush(now);
+    burst_ = std::min(2 * burst_, largest_burst);
+  }
   return {};
 }
 
@@ -170,6 +176,7 @@ void ClientSocket::run_deferred(Now now) {
   if (state_ == State::closed) return;
   if (stream_ != nullptr) {
     flush(now);
+    burst_ = largest_burst;
     pull_events(now);
   }
   const bool over = own_reason_ || session_->closed();

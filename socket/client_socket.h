@@ -138,6 +138,7 @@ class ClientSocket final : private StreamSink,
   Deadline ready_deadline_;
   SocketTimes times_;
   unsigned unwritten_ = 0;  // operations since the last flush
+  unsigned burst_ = 0;      // operations that are written before the turn ends
   Traffic traffic_;
   bool cut_ = false;                                 // the peer ended the stream
   std::optional<protocol::CloseReason> own_reason_;  // set if we end it before the session could

@@ -124,7 +124,7 @@ struct FakeSession final : protocol::Session {
   std::string_view own_name() const override { return name; }
   std::span<std::byte> input_space() override { return {}; }
   void on_input(std::size_t, Now) override {}
-  void on_output(std::size_t, Now) override {}
+  void on_output(std::size_t size, Now) override { output_.erase(0, size); }
   void on_eof(Now) override {
     if (!closed_) end(Reason::connection_lost, "the stream ended");
   }
@@ -141,6 +141,7 @@ struct FakeSession final : protocol::Session {
     keys.emplace_back(operation.key);
     values.emplace_back(operation.value);
     asking.push_back(operation.asking);
+    output_ += 'x';
     tickets_.push_back({slot_++, 1});
     waiting_.push_back({std::string(operation.key), std::string(operation.value)});
     return tickets_.back();
@@ -159,7 +160,10 @@ struct FakeSession final : protocol::Session {
   void close(Now) override {
     if (!closed_) end(Reason::closed, "closed");
   }
-  std::span<const Bytes> poll_output() override { return {}; }
+  std::span<const Bytes> poll_output() override {
+    piece_ = as_bytes(output_);
+    return {&piece_, output_.empty() ? 0u : 1u};
+  }
   bool poll_event(protocol::Event& event) override {
     if (events_.empty()) return false;
     event = events_.front();
@@ -204,6 +208,8 @@ struct FakeSession final : protocol::Session {
   std::deque<protocol::Ticket> tickets_;
   std::deque<Asked> waiting_;  // as tickets_
   std::uint32_t slot_ = 0;
+  std::string output_;  // not yet written, a byte for each request
+  Bytes piece_;
   bool ready_ = false;
   bool closed_ = false;
   protocol::CloseReason reason_;
@@ -214,8 +220,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
  public:
   explicit FakeNetwork(FakeLoop& loop) : loop_(loop) {}
 
-  std::size_t dials = 0;    // since the start
-  std::size_t useless = 0;  // connections whose streams were reported as that
+  std::size_t dials = 0;            // since the start
+  std::size_t useless = 0;          // connections whose streams were reported as that
+  std::vector<std::size_t> writes;  // the number of requests in each
   // For connections made from now on; on the wall clock.
   std::optional<std::chrono::milliseconds> server_certificate_end{};
   std::optional<std::chrono::milliseconds> own_certificate_end{};
@@ -280,18 +287,22 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     session.stream = &dial.stream_sink;
     then(session);
     dials_.erase(dials_.begin());
-    dial.dial_sink.on_connected(std::make_unique<FakeStream>(server_certificate_end, useless),
-                                loop_.now());
+    dial.dial_sink.on_connected(std::make_unique<FakeStream>(*this), loop_.now());
     loop_.settle();
   }
   struct FakeStream final : socket::Stream {
-    FakeStream(std::optional<std::chrono::milliseconds> its_end, std::size_t& its_useless)
-        : end(its_end), useless(its_useless) {}
-    void found_useless() override { ++useless; }
+    explicit FakeStream(FakeNetwork& its_network)
+        : network(its_network), end(its_network.server_certificate_end) {}
+    void found_useless() override { ++network.useless; }
     socket::Encryption encryption() const override { return {.name = {}, .certificate_end = end}; }
+    std::size_t write(std::span<const Bytes> parts) override {
+      std::size_t size = 0;
+      for (const Bytes part : parts) size += part.size();
+      network.writes.push_back(size);
+      return size;
+    }
+    FakeNetwork& network;
     const std::optional<std::chrono::milliseconds> end;
-    std::size_t& useless;
-    std::size_t write(std::span<const Bytes>) override { return 0; }
   };
   struct FakeDial final : socket::Dial {
     FakeDial(FakeNetwork& its_network, socket::DialSink& its_dial_sink,

@@ -47,6 +47,13 @@ class SocketPoolTest : public testing::Test,
     pool->lend(socket);
     ASSERT_TRUE(socket.submit(request, loop.now()));
   }
+  // Submits requests in one turn, and returns how many were in each write.
+  std::vector<std::size_t> writes_of(unsigned count) {
+    network.writes.clear();
+    for (unsigned i = 0; i < count; ++i) submit(*pool->least_loaded(), request());
+    loop.settle();
+    return network.writes;
+  }
   NodeStats stats() {
     NodeStats stats;
     pool->add_to(stats);
@@ -78,6 +85,16 @@ class SocketPoolTest : public testing::Test,
   }
   void on_done(socket::Request&, const socket::Completion&) override {}
 };
+
+TEST_F(SocketPoolTest, AnIdleServerGetsTheFirstPartOfABatchWhileTheRestIsWritten) {
+  ready(1);
+  network.session().capacity = 2'000;
+  EXPECT_EQ(writes_of(15), std::vector<std::size_t>{15}) << "all at the end of the turn";
+  EXPECT_EQ(writes_of(400), (std::vector<std::size_t>{128, 128, 128, 16})) << "it is at work";
+  for (int i = 0; i < 415; ++i) network.session().answer();
+  network.deliver(network.session());
+  EXPECT_EQ(writes_of(400), (std::vector<std::size_t>{16, 32, 64, 128, 128, 32}));
+}
 
 TEST_F(SocketPoolTest, FillsUpToItsLowerBoundAndOpensMoreForWhatWaits) {
   make(2, 3);
