@@ -88,7 +88,7 @@ RedisWithoutCluster.*:*Leaders.*                                        quick,as
 All/RefusedServers.*/MemcachedW*:All/RefusedServers.*/MemcachedM*:All/CertificateEnd.*:\
 TlsCluster.*                                                            all,asan,tsan 1 20"
   "live_tls.others                     rest           quick,asan,tsan 1 30"
-  "migration                           *              all,asan,tsan   1 60"
+  "migration                           *              all,asan,tsan   1 200"
   "samples                             *              quick,asan      1 30"
 
   "readme.sample                       -              quick,asan,tsan 1 1"
@@ -108,11 +108,11 @@ TlsCluster.*                                                            all,asan
   "structure.tree                      -              quick           1 25"
   "structure.*_can_fail                -              quick           1 10"
   "structure.clang_format              -              quick           1 20"
-  "structure.headers_compile_alone     -              all             1 100"
-  "consumer                            -              all             1 120"
+  "structure.headers_compile_alone     -              all             1 250"
+  "consumer                            -              all             1 300"
   "consumer_with_each_source_alone     -              hour            1 300"
-  "rebuild                             -              all             1 60"
-  "packages                            -              all             1 60"
+  "rebuild                             -              all             1 150"
+  "packages                            -              all             1 100"
 )
 
 # Reads the fields of a line into `suite_NAME`.
