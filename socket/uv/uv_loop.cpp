@@ -82,7 +82,8 @@ void UvLoop::turn(Deadline until) {
   now_ = read_clocks();
   take_posted();
   run_deferred();
-  const Deadline expected = std::min(until, timers_.earliest());
+  // A turn that does not wait is not late.
+  const Deadline expected = std::min(std::max(until, now_.mono), timers_.earliest());
   busy_ = false;
   wait(expected);
   do_not_wait_ = false;

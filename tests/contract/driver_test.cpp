@@ -144,6 +144,23 @@ TEST(Driven, ADeadlineMakesTheDescriptorReadable) {
   EXPECT_TRUE(driver.timeout());  // the client keeps probing the server
 }
 
+// A turn of poll() does not wait, so it is not late. A busy machine may really pause the process.
+TEST(Driven, ADeadlineIsNotTakenForAPauseOfTheProcess) {
+  test::DeafServer server;
+  Driver driver;
+  Client client = test::open("memcached://" + server.address(), {.driver = &driver});
+  std::optional<Error> error;
+  for (int tries = 0; tries < 50 && (!error || error->paused); ++tries) {
+    error.reset();
+    client.async().get("driver/a", {.timeout = 20ms}).then([&](Result<GetResult> got) {
+      if (!got) error = got.error();
+    });
+    turn_until(driver, [&] { return error.has_value(); });
+  }
+  ASSERT_TRUE(error);
+  EXPECT_FALSE(error->paused) << error->message();
+}
+
 TEST(Driven, ACallMakesTheDescriptorReadableWhileAnotherWaitsForItsAnswer) {
   test::DeafServer server;
   Driver driver;

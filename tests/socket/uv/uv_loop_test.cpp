@@ -111,6 +111,13 @@ TEST_F(UvLoopTest, LatenessShowsThatNobodyRanTheLoop) {
   EXPECT_GE(loop->lateness(), 300ms);
 }
 
+// A program that turns a driver by poll() asks for turns that do not wait.
+TEST_F(UvLoopTest, ATurnThatDoesNotWaitIsNotLate) {
+  const Deadline before = read_monotonic();
+  loop->turn(Deadline{0});
+  EXPECT_LE(loop->lateness(), read_monotonic() - before);
+}
+
 struct Work final : Deferred {
   UvLoop* loop = nullptr;
   int runs = 0;
