@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <sheaf/async.h>
+
 #include "base/local_error.h"
 #include "extras/leader/campaign_plan.h"
 
@@ -43,14 +45,17 @@ Result<bool> LeaderElection::State::elected(LockGuard guard, const std::stop_sou
   const auto term = std::make_shared<LockGuard>(std::move(guard));
   const FencingToken token = term->token();
   std::shared_ptr<const ElectedCallback> callback;
-  {
+  const bool given_up = [&] {
     const sync::MutexLock lock(mutex_);
     leave(campaign);
-    if (campaign.stop_requested()) {  // the lock goes back with `term`
-      return Failure(local_error(Outcome::unknown, Reason::cancelled, {}));
-    }
+    if (campaign.stop_requested()) return true;
     term_ = term;
     callback = on_elected_;
+    return false;
+  }();
+  if (given_up) {
+    term->async().release().then([](const Result<bool>&) {});  // no one waits for its answer
+    return Failure(local_error(Outcome::unknown, Reason::cancelled, {}));
   }
   if (callback != nullptr) (*callback)(token);
   // A loss that came meanwhile is reported now, after the election.

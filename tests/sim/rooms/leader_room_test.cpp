@@ -219,6 +219,13 @@ TEST(LeaderRoom, TwoNeverLeadWithADriverForEverySeed) {
   run_seeds<LeaderRoom>(seeds_of(300), {.driven = true});
 }
 
+// Seeds in which a campaign is given up as it wins, and the server then falls silent: the campaign
+// must not wait for the answer to its release.
+TEST(LeaderRoom, ACampaignThatIsGivenUpAsItWinsEndsInTime) {
+  EXPECT_EQ(run_room<LeaderRoom>(93'539).finding, "");
+  EXPECT_EQ(run_room<LeaderRoom>(53'829, {.driven = true}).finding, "");
+}
+
 TEST(LeaderRoom, ASeedReplaysExactly) { expect_replays<LeaderRoom>(20); }
 
 TEST(LeaderRoom, AClientThatTakesARefusedLockForItsOwnIsFound) {
