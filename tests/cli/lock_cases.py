@@ -132,13 +132,13 @@ class LockCases:
         self.ended(waiter, 128 + signal.SIGTERM)
 
     def test_a_lost_lock_ends_the_program(self):
-        process = self.start("--lease", "1s")
+        process = self.start("--lease", "5s")
         self.ends(DONE, "set", self.name, "thief")
         self.assertIn(b"the lock %s is lost" % self.name.encode(), self.ended(process, LOST))
         self.assertEqual(self.ends(DONE, "get", self.name), b"thief")
 
     def test_a_stopped_holder_loses_the_lock(self):
-        process = self.start("--lease", "1s")
+        process = self.start("--lease", "5s")
         os.kill(process.pid, signal.SIGSTOP)
         done = self.lock("--wait", "30s", command=["true"])
         self.assertEqual(done.returncode, DONE, done.stderr)

@@ -224,7 +224,7 @@ TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesThe
     SetOptions set;
     if (logging.supports(Feature::fencing)) {
       operation = "set";
-      set.fence = {logging.set("secret-key", "x")->version.text};
+      set.fence = {logging.set("secret-key", "x").value().version.text};
       logging.set("secret-key", "secret-value", set).value();
       ASSERT_FALSE(logging.set("secret-key", "secret-value"));
     } else {

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -16,15 +15,13 @@
 
 #include <sheaf/client.h>
 
-#include "tests/support/sanitized.h"
-
 namespace sheaf::test {
 
 // A test fails if what it waits for does not come in this time.
 inline constexpr std::chrono::seconds soon{20};
 // The lease of a lock or a leader that must be kept. A machine that stalls for two thirds of it
 // loses the lock.
-inline constexpr std::chrono::seconds kept_lease{std::min(3, 1 * slowness)};
+inline constexpr std::chrono::seconds kept_lease{3};
 
 // Three nodes.
 class Endpoint {
@@ -71,7 +68,6 @@ std::vector<EndpointFactory> watch_factories();
 // The URI of real servers with a time for calls that a busy machine, which may pause for a second,
 // does not use up; unchanged if it names one.
 inline std::string patient(const std::string& uri) {
-  if (uri.starts_with("embedded:")) return uri;
   if (uri.find("?timeout=") != uri.npos || uri.find("&timeout=") != uri.npos) return uri;
   return uri + (uri.find('?') == uri.npos ? "?" : "&") + "timeout=10s";
 }

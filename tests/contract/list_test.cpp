@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <latch>
 #include <map>
 #include <set>
@@ -237,34 +239,49 @@ void expect_every_item_once_in_order(const Items& items, int writers, int each) 
   ASSERT_EQ(next.size(), static_cast<std::size_t>(writers));
 }
 
-TEST_P(Lists, EightClientsPushAThousandItemsEachInBoundedTimeAndThirtyMegabytes) {
-  constexpr int writers = 8;
-  constexpr int each = share_of(1'000);
+// The time that `clients` clients take which each do `work`, in a thread of its own.
+std::chrono::duration<double> time_of(int clients, const std::string& uri,
+                                      const std::function<void(Client&, int)>& work) {
   const auto started = std::chrono::steady_clock::now();
-  std::atomic<std::uint64_t> bytes = 0;
-  std::atomic<std::uint64_t> asked = 0;
   std::vector<std::jthread> threads;
-  for (int w = 0; w < writers; ++w) {
-    threads.emplace_back([&, w] {
-      Client own = test::open(endpoint->uri());
-      List list(own, "shared", {.timeout = 60s});
-      for (int i = 0; i < each; ++i) {
-        const auto pushed = list.push(std::to_string(w) + "/" + std::to_string(i));
-        ASSERT_TRUE(pushed) << pushed.error().message();
-      }
-      bytes += bytes_moved(own);
-      asked += requests(own);
+  for (int number = 0; number < clients; ++number) {
+    threads.emplace_back([&, number] {
+      Client own = test::open(uri);
+      work(own, number);
     });
   }
   threads.clear();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  return std::chrono::steady_clock::now() - started;
+}
+
+// On a machine with much other work, the time is measured by that of plain sets.
+TEST_P(Lists, EightClientsPushAThousandItemsEachInBoundedTimeAndThirtyMegabytes) {
+  constexpr int writers = 8;
+  constexpr int each = share_of(1'000);
+  std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> asked = 0;
+  const auto took = time_of(writers, endpoint->uri(), [&](Client& own, int w) {
+    List list(own, "shared", {.timeout = 60s});
+    for (int i = 0; i < each; ++i) {
+      const auto pushed = list.push(std::to_string(w) + "/" + std::to_string(i));
+      ASSERT_TRUE(pushed) << pushed.error().message();
+    }
+    bytes += bytes_moved(own);
+    asked += requests(own);
+  });
+  const auto sets = time_of(writers, endpoint->uri(), [&](Client& own, int w) {
+    const std::string key = "plain/" + std::to_string(w);
+    for (int i = 0; i < each; ++i) ASSERT_TRUE(own.set(key, "value", {.timeout = 60s}));
+  });
   expect_every_item_once_in_order(List(*client, "shared", {.timeout = 60s}).range(0, -1).value(),
                                   writers, each);
   RecordProperty("milliseconds", static_cast<int>(took.count() * 1'000));
   RecordProperty("kilobytes", static_cast<int>(bytes / 1'000));
-  std::printf("%d pushes: %.2f s, %.1f MB, %.2f requests each\n", writers * each, took.count(),
-              static_cast<double>(bytes) / 1e6, static_cast<double>(asked) / (writers * each));
-  EXPECT_LE(took, GetParam().limits.pushes * slowness);
+  std::printf("%d pushes: %.2f s, %.1f MB, %.2f requests each; as many sets: %.2f s\n",
+              writers * each, took.count(), static_cast<double>(bytes) / 1e6,
+              static_cast<double>(asked) / (writers * each), sets.count());
+  const std::chrono::duration<double> limit = GetParam().limits.pushes * slowness;
+  EXPECT_LE(took, std::max(limit, 30 * sets)) << sets.count() << " s for as many sets";
   EXPECT_LE(bytes, 30'000'000u);
 }
 

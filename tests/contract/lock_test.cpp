@@ -16,6 +16,7 @@
 #include <sheaf/locker.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {

@@ -34,7 +34,7 @@ BrokerOptions kept_in(const DataFolder& data, const std::string& durability = "a
 }
 
 Client open(const BrokerProcess& broker, const std::string& login = {},
-            const std::string& timeout = "10s") {
+            const std::string& timeout = "60s") {
   auto client = Client::open("mqtt://" + login + "127.0.0.1:" + std::to_string(broker.port()) +
                              "?timeout=" + timeout);
   if (!client) throw std::runtime_error(client.error().message());
@@ -53,14 +53,14 @@ TEST(BrokerData, AKilledBrokerHasItsKeysAgain) {
   BrokerProcess broker(kept_in(data));
   EXPECT_THAT(broker.log(), HasSubstr("kept in " + data.file() + ", durability acknowledged"));
   Client client = open(broker);
-  const std::string version = client.set("key", "value")->version.text;
+  const std::string version = client.set("key", "value").value().version.text;
   client.set("fenced", "value", {.fence = {version}}).value();
   broker.kill();
   broker.restart();
   EXPECT_EQ(get_again(client, "key").value().data, "value");
   EXPECT_EQ(client.get("key")->value().version.text, version);
   EXPECT_EQ(client.set("fenced", "other").error().reason, Reason::fencing_required);
-  EXPECT_GT(client.set("key", "other")->version.text, version);
+  EXPECT_GT(client.set("key", "other").value().version.text, version);
 }
 
 TEST(BrokerData, KeysCountForWhomTheyDidAfterARestart) {
