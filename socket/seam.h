@@ -146,7 +146,8 @@ class Loop {
   // Its connections read through this memory.
   protocol::SharedInput& shared_input() noexcept { return shared_input_; }
   // How late timers fired in this turn because the loop did not run (process stopped or starved):
-  // the peer is not to blame for deadlines that passed in that time.
+  // the peer is not to blame for deadlines that passed in that time. A turn that was not to wait
+  // is late only by its timers.
   virtual std::chrono::nanoseconds lateness() const = 0;
 
  private:
