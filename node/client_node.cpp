@@ -213,9 +213,10 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now, bool paused) {
   const bool cancelled = reason == Reason::cancelled;
-  const bool lost =
-      outcome == Outcome::unknown && request.provisional && reason != Reason::timed_out;
-  const bool movable = (outcome == Outcome::not_sent || lost) && !cancelled;
+  const bool lost = outcome == Outcome::unknown && request.provisional;
+  // Nothing ends a request that is moved after its deadline.
+  const bool over = cancelled || reason == Reason::timed_out;
+  const bool movable = (outcome == Outcome::not_sent || lost) && !over;
   if (movable && owner_.reroute(request, now)) return;
   tallies_.on_failure(request.operation.verb, outcome, request.unanswered());
   switch (outcome) {

@@ -27,6 +27,13 @@ TEST(Threads, ServersThatComeAndGoFailNoCallForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+// In this seed a key gets another server while a get of it waits for a connection, another
+// operation on the key is under way there, and then the get's time is over: it must not go there to
+// wait.
+TEST(Threads, ACallWhoseTimeIsOverIsNotMovedToTheNextServer) {
+  EXPECT_EQ(run_room<ThreadWorld>(55'105, {.servers_change = true}).finding, "");
+}
+
 TEST(Threads, ADriverInThePlaceOfThreadsLosesNothingForEverySeed) {
   const Seeds seeds = seeds_of(1800);
   const RoomCounts sum = run_seeds<ThreadWorld>(seeds, {.driven = true});
