@@ -45,14 +45,16 @@ Result<bool> LeaderElection::State::elected(LockGuard guard, const std::stop_sou
   const auto term = std::make_shared<LockGuard>(std::move(guard));
   const FencingToken token = term->token();
   std::shared_ptr<const ElectedCallback> callback;
-  const bool given_up = [&] {
+  bool given_up = false;
+  {
     const sync::MutexLock lock(mutex_);
     leave(campaign);
-    if (campaign.stop_requested()) return true;
-    term_ = term;
-    callback = on_elected_;
-    return false;
-  }();
+    given_up = campaign.stop_requested();
+    if (!given_up) {
+      term_ = term;
+      callback = on_elected_;
+    }
+  }
   if (given_up) {
     term->async().release().then([](const Result<bool>&) {});  // no one waits for its answer
     return Failure(local_error(Outcome::unknown, Reason::cancelled, {}));
