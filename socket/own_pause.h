@@ -14,8 +14,8 @@ namespace sheaf::socket {
 
 inline bool was_paused(const Loop& loop) { return loop.lateness() > std::chrono::milliseconds(50); }
 
-// What to do in a timer for a deadline that has come: if we paused, the server gets the time of the
-// pause back, until this new deadline.
+// The deadline that takes the place of one that has come: if we paused, the server gets the time of
+// the pause back.
 inline std::optional<Deadline> excused_deadline(const Loop& loop, Now now) {
   if (!was_paused(loop)) return {};
   return now.mono + loop.lateness();

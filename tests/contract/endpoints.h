@@ -65,8 +65,8 @@ std::vector<EndpointFactory> all_factories();
 // Those with watches.
 std::vector<EndpointFactory> watch_factories();
 
-// The URI of real servers with a time for calls that a busy machine, which may pause for a second,
-// does not use up; unchanged if it names one.
+// The URI with a time for calls that a busy machine, which may pause for a second, does not use up;
+// unchanged if it names one.
 inline std::string patient(const std::string& uri) {
   if (uri.find("?timeout=") != uri.npos || uri.find("&timeout=") != uri.npos) return uri;
   return uri + (uri.find('?') == uri.npos ? "?" : "&") + "timeout=10s";
