@@ -21,15 +21,19 @@ std::vector<double> sorted(const std::vector<Round>& rounds, double Round::* fie
 
 bool Schedule::take(const std::string& name, const std::string& value) {
   if (name == "--rounds") {
-    rounds = static_cast<int>(number(value, 10'000));
+    rounds = static_cast<int>(number(name, value, 10'000));
   } else if (name == "--openings") {
-    openings = static_cast<int>(number(value, 1'000));
+    openings = static_cast<int>(number(name, value, 1'000));
   } else if (name == "--milliseconds") {
-    length = std::chrono::milliseconds(number(value, 60'000));
+    length = std::chrono::milliseconds(number(name, value, 60'000));
   } else {
     return false;
   }
   return true;
+}
+
+bool Setup::take(const std::string& name, const std::string& value) {
+  return schedule.take(name, value) || bed.take(name, value);
 }
 
 std::vector<std::string> split(const std::string& list) {
@@ -44,11 +48,12 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-unsigned number(const std::string& text, unsigned most) {
+unsigned number(const std::string& option, const std::string& text, unsigned most, unsigned least) {
   char* end = nullptr;
   const unsigned long value = std::strtoul(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value < 1 || value > most) {
-    throw std::invalid_argument("'" + text + "' is not a number from 1 to " + std::to_string(most));
+  if (text.empty() || *end != '\0' || value < least || value > most) {
+    throw std::invalid_argument(option + ": '" + text + "' is not a number from " +
+                                std::to_string(least) + " to " + std::to_string(most));
   }
   return static_cast<unsigned>(value);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "bench/test_bed.h"
 
 namespace bench {
 
@@ -23,10 +24,20 @@ struct Schedule {
   bool take(const std::string& name, const std::string& value);
 };
 
+// The options that these programs share.
+struct Setup {
+  Schedule schedule;
+  TestBed::Options bed;
+
+  // Takes the options of both. False if the name is none of them.
+  bool take(const std::string& name, const std::string& value);
+};
+
 // Splits a list at its commas.
 std::vector<std::string> split(const std::string& list);
-// A number from 1 to `most`. Throws std::invalid_argument.
-unsigned number(const std::string& text, unsigned most);
+// The value of an option: a number from `least` to `most`. Throws std::invalid_argument.
+unsigned number(const std::string& option, const std::string& text, unsigned most,
+                unsigned least = 1);
 // Returns exit status 0; 2 if `body` threw std::invalid_argument; 3 if it threw anything else.
 int run_program(const char* name, const std::function<void()>& body);
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace bench {
@@ -20,12 +21,19 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// The processor time of the child processes, which are the servers; 0 if the kernel does not say.
+// The child processes that are no servers.
+std::set<std::string>& excluded() {
+  static std::set<std::string> children;
+  return children;
+}
+
+// The processor time of the servers; 0 if the kernel does not say.
 double servers_seconds() {
   double total = 0;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream children(thread.path() / "children");
     for (std::string child; children >> child;) {
+      if (excluded().contains(child)) continue;
       std::error_code gone;  // leaves the list empty
       for (const auto& task :
            std::filesystem::directory_iterator("/proc/" + child + "/task", gone)) {
@@ -95,6 +103,8 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   round.losses = static_cast<double>(usage_after.ru_nivcsw - usage_before.ru_nivcsw) / count;
   return round;
 }
+
+void exclude_from_servers(pid_t child) { excluded().insert(std::to_string(child)); }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

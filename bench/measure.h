@@ -2,6 +2,8 @@
 
 // Measures round trips per second, their spread, and the client's CPU time.
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <string>
@@ -35,6 +37,9 @@ using Samples = std::vector<std::chrono::nanoseconds>;
 Round measure(
     unsigned threads, std::chrono::milliseconds length,
     const std::function<void(unsigned thread, const std::function<bool()>& stop, Samples&)>& body);
+
+// Child processes count as servers. This one does not.
+void exclude_from_servers(pid_t child);
 
 double median(std::vector<double> values);
 

@@ -14,6 +14,9 @@
 //   --rounds N --milliseconds M  for one contestant, after each opening
 //   --openings N               how often all contestants are opened; it is luck which of its
 //                              threads a server gives to a connection, and where that runs
+//   --busy N                   processes that only compute meanwhile
+//   --placement free|same|split  same: the servers and this process on one processor; split: on one
+//                              half of the processors each
 //   --quick                    two short rounds on one fleet: does it still work?
 //
 // Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
@@ -50,7 +53,7 @@ struct Options {
   std::vector<std::string> work{"get", "set", "10", "100", "1000"};
   std::vector<std::string> peers{"raw",      "raw-pipelined", "lib-binary",
                                  "lib-text", "sheaf-meta",    "sheaf-binary"};
-  bench::Schedule schedule;
+  bench::Setup setup;
 };
 
 Options parse(int argc, char** argv) {
@@ -60,7 +63,7 @@ Options parse(int argc, char** argv) {
     if (name == "--quick") {
       options.servers = {"3"};
       options.peers.push_back("lib-noreply");
-      options.schedule = bench::Schedule::quick();
+      options.setup.schedule = bench::Schedule::quick();
       continue;
     }
     const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -72,7 +75,7 @@ Options parse(int argc, char** argv) {
       options.work = bench::split(value);
     } else if (name == "--peers") {
       options.peers = bench::split(value);
-    } else if (!options.schedule.take(name, value)) {
+    } else if (!options.setup.take(name, value)) {
       throw std::invalid_argument("unknown option " + name);
     }
   }
@@ -81,13 +84,15 @@ Options parse(int argc, char** argv) {
 
 Job job_of(const std::string& work, const std::string& threads) {
   Job job;
-  job.threads = number(threads, 32);
+  job.threads = number("--threads", threads, 32);
   if (work == "set") {
     job.work = Work::set;
   } else if (work != "get") {
     job.work = Work::get_many;
-    job.keys = number(work, 1'000);
-    if (Data::count % job.keys != 0) throw std::invalid_argument(work + " does not divide 4000");
+    job.keys = number("--work", work, 1'000);
+    if (Data::count % job.keys != 0) {
+      throw std::invalid_argument("--work: " + work + " does not divide 4000");
+    }
   }
   return job;
 }
@@ -134,7 +139,7 @@ Contestant open_peer(const std::string& name, const Data& data, const Job& job) 
 }
 
 Comparison compare(const Options& options, const Data& data, const Job& job) {
-  return Comparison(options.schedule, [&] {
+  return Comparison(options.setup.schedule, [&] {
     std::vector<Contestant> peers;
     for (const std::string& name : options.peers) {
       if (name == "lib-noreply" && job.work != Work::set) continue;
@@ -153,13 +158,15 @@ double verdict(const Comparison& cell, const std::string& sheaf) {
   return binary == 0 || text == 0 ? std::max(binary, text) : std::min(binary, text);
 }
 
-std::string run_fleet(const Options& options, unsigned servers) {
+std::string run_fleet(const Options& options, const bench::TestBed& bed, unsigned servers) {
   std::vector<std::unique_ptr<MemcachedProcess>> processes;
   std::vector<bench::Target> targets;
-  for (unsigned i = 0; i < servers; ++i) {
-    processes.push_back(std::make_unique<MemcachedProcess>());
-    targets.push_back({"127.0.0.1", processes.back()->port()});
-  }
+  bed.start_servers([&] {
+    for (unsigned i = 0; i < servers; ++i) {
+      processes.push_back(std::make_unique<MemcachedProcess>());
+      targets.push_back({"127.0.0.1", processes.back()->port()});
+    }
+  });
   const std::string uri = "memcached://" + list_of(targets) + "?ring=libmemcached-weighted";
   const Data data(targets, uri, bench::memcached_wire);
   std::string summary;
@@ -190,9 +197,10 @@ std::string run_fleet(const Options& options, unsigned servers) {
 int main(int argc, char** argv) {
   return bench::run_program("memcached_compare", [&] {
     const Options options = parse(argc, argv);
+    const bench::TestBed bed(options.setup.bed);
     std::string summary;
     for (const std::string& servers : options.servers) {
-      summary += run_fleet(options, number(servers, 64));
+      summary += run_fleet(options, bed, number("--servers", servers, 64));
     }
     std::printf(
         "\nops/s: sheaf's meta / the better of libmemcached's protocols, binary / binary\n%s",

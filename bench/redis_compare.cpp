@@ -4,13 +4,17 @@
 //   --cells get/1,1000/8,...  work and threads (at most 32): get, set, or a number: a get of that
 //                             many keys at once, from a single server; exec-100: as many GETs as
 //                             commands of the user;
-//                             cluster-get, cluster-set, cluster-100: on a cluster of three
+//                             cluster-get, cluster-set, cluster-100: on a cluster
+//   --primaries 3             of the cluster
 //   --peers raw,hiredis,...   which contestants: raw, raw-pipelined, hiredis (a connection for each
 //                             thread), hiredis-mget (the same, with one MGET), sheaf (one
 //                             client for all threads), sheaf-each (a client for each thread);
 //                             sheaf-sleep, sheaf-each-sleep (spin=false)
 //   --rounds N --milliseconds M  for one contestant, after each opening
 //   --openings N              how often all contestants are opened
+//   --busy N                  processes that only compute meanwhile
+//   --placement free|same|split  same: the servers and this process on one processor; split: on one
+//                             half of the processors each
 //   --quick                   two short rounds of every cell: does it still work?
 //
 // Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
@@ -40,12 +44,14 @@ using bench::Target;
 using bench::Work;
 using sheaf::test::RedisProcess;
 using sheaf::test::RespCluster;
+using sheaf::test::RespClusterOptions;
 
 struct Options {
   std::vector<std::string> cells{"get/1",  "get/8",  "get/32", "set/1",         "set/8",
                                  "set/32", "1000/1", "1000/8", "cluster-100/1", "cluster-100/8"};
   std::vector<std::string> peers{"raw", "raw-pipelined", "hiredis", "sheaf", "sheaf-each"};
-  bench::Schedule schedule;
+  unsigned primaries = 3;
+  bench::Setup setup;
 };
 
 Options parse(int argc, char** argv) {
@@ -53,7 +59,7 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--quick") {
-      options.schedule = bench::Schedule::quick();
+      options.setup.schedule = bench::Schedule::quick();
       continue;
     }
     const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -61,7 +67,9 @@ Options parse(int argc, char** argv) {
       options.cells = bench::split(value);
     } else if (name == "--peers") {
       options.peers = bench::split(value);
-    } else if (!options.schedule.take(name, value)) {
+    } else if (name == "--primaries") {
+      options.primaries = bench::number(name, value, 64);
+    } else if (!options.setup.take(name, value)) {
       throw std::invalid_argument("unknown option " + name);
     }
   }
@@ -74,13 +82,13 @@ struct Cell {
   std::string title;
 };
 
-Cell cell_of(const std::string& text) {
+Cell cell_of(const std::string& text, unsigned primaries) {
   constexpr std::string_view on_cluster = "cluster-";
   Cell cell;
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos)
-    throw std::invalid_argument("'" + text + "' does not name a number of threads");
-  cell.job.threads = bench::number(text.substr(slash + 1), 32);
+    throw std::invalid_argument("--cells: '" + text + "' does not name a number of threads");
+  cell.job.threads = bench::number("--cells", text.substr(slash + 1), 32);
   std::string work = text.substr(0, slash);
   if (work.starts_with(on_cluster)) {
     cell.cluster = true;
@@ -92,19 +100,21 @@ Cell cell_of(const std::string& text) {
     const bool commands = work.starts_with("exec-");
     if (commands) work.erase(0, 5);
     cell.job.work = commands ? Work::execute : Work::get_many;
-    cell.job.keys = bench::number(work, 1'000);
+    cell.job.keys = bench::number("--cells", work, 1'000);
     if (Data::count % cell.job.keys != 0)
-      throw std::invalid_argument(work + " does not divide 4000");
+      throw std::invalid_argument("--cells: " + work + " does not divide 4000");
     work = commands ? work + " commands" : "get of " + work + " keys";
   }
-  cell.title = work + (cell.cluster ? ", cluster of 3, " : ", 1 server, ") +
-               std::to_string(cell.job.threads) + " thread(s)";
+  cell.title = work + (cell.cluster ? ", cluster of " + std::to_string(primaries) : ", 1 server") +
+               ", " + std::to_string(cell.job.threads) + " thread(s)";
   return cell;
 }
 
 // The servers and their data. Each kind is started when a cell first needs it.
 class Servers {
  public:
+  Servers(const bench::TestBed& bed, unsigned primaries) : bed_(bed), primaries_(primaries) {}
+
   const Data& data(bool cluster) {
     if (cluster && !cluster_data_) start_cluster();
     if (!cluster && !alone_data_) start_alone();
@@ -113,13 +123,15 @@ class Servers {
 
  private:
   void start_alone() {
-    alone_ = std::make_unique<RedisProcess>();
+    bed_.start_servers([&] { alone_ = std::make_unique<RedisProcess>(); });
     const std::vector<Target> targets{{"127.0.0.1", alone_->port()}};
     alone_data_.emplace(targets, "redis://" + list_of(targets) + "?routing=ring",
                         bench::redis_wire);
   }
   void start_cluster() {
-    cluster_ = std::make_unique<RespCluster>();
+    bed_.start_servers([&] {
+      cluster_ = std::make_unique<RespCluster>(RespClusterOptions{.primaries = primaries_});
+    });
     std::vector<Target> targets;
     for (std::size_t i = 0; i < cluster_->size(); ++i) {
       targets.push_back({"127.0.0.1", cluster_->server(i).port()});
@@ -127,6 +139,8 @@ class Servers {
     cluster_data_.emplace(targets, "redis://" + list_of(targets), bench::redis_wire);
   }
 
+  const bench::TestBed& bed_;
+  const unsigned primaries_;
   std::unique_ptr<RedisProcess> alone_;
   std::unique_ptr<RespCluster> cluster_;
   std::optional<Data> alone_data_;
@@ -149,7 +163,7 @@ Contestant open_peer(const std::string& name, const Data& data, const Cell& cell
 // Returns the cell's line of the summary.
 std::string run_cell(const Options& options, const Cell& cell, const Data& data) {
   std::printf("\n%s\n", cell.title.c_str());
-  const Comparison comparison(options.schedule, [&] {
+  const Comparison comparison(options.setup.schedule, [&] {
     std::vector<Contestant> peers;
     for (const std::string& name : options.peers) peers.push_back(open_peer(name, data, cell));
     return peers;
@@ -174,8 +188,11 @@ int main(int argc, char** argv) {
   return bench::run_program("redis_compare", [&] {
     const Options options = parse(argc, argv);
     std::vector<Cell> cells;
-    for (const std::string& text : options.cells) cells.push_back(cell_of(text));
-    Servers servers;
+    for (const std::string& text : options.cells) {
+      cells.push_back(cell_of(text, options.primaries));
+    }
+    const bench::TestBed bed(options.setup.bed);
+    Servers servers(bed, options.primaries);
     std::string summary;
     for (const Cell& cell : cells) summary += run_cell(options, cell, servers.data(cell.cluster));
     std::printf(
