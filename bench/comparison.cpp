@@ -1,9 +1,11 @@
 #include "bench/comparison.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +17,34 @@ std::vector<double> sorted(const std::vector<Round>& rounds, double Round::* fie
   for (const Round& round : rounds) values.push_back(round.*field);
   std::ranges::sort(values);
   return values;
+}
+
+// The columns after the rates.
+struct Figure {
+  const char* title;
+  const char* name;  // in JSON
+  double Round::* field;
+  int decimals;
+};
+constexpr Figure figures[] = {
+    {"p50 us", "p50_us", &Round::p50_us, 1},          {"p99 us", "p99_us", &Round::p99_us, 1},
+    {"p99.9 us", "p999_us", &Round::p999_us, 1},      {"cpu us/op", "cpu_us", &Round::cpu_us, 2},
+    {"servers", "servers_us", &Round::servers_us, 2}, {"waits/op", "waits", &Round::waits, 2},
+    {"lost/op", "losses", &Round::losses, 2}};
+
+// A member of an object in JSON, and a comma. A round without operations has no ratio, and JSON no
+// infinity.
+std::string member(const std::string& name, double value) {
+  char text[32] = "null";
+  if (std::isfinite(value)) std::snprintf(text, sizeof text, "%.6g", value);
+  return "\"" + name + "\": " + text + ", ";
+}
+std::string member(const std::string& name, const std::string& text) {
+  return "\"" + name + "\": \"" + text + "\", ";
+}
+std::string object(std::string members) {
+  if (members.ends_with(", ")) members.resize(members.size() - 2);
+  return "{" + members + "}";
 }
 
 }  // namespace
@@ -33,7 +63,12 @@ bool Schedule::take(const std::string& name, const std::string& value) {
 }
 
 bool Setup::take(const std::string& name, const std::string& value) {
-  return schedule.take(name, value) || bed.take(name, value);
+  if (name != "--json") return schedule.take(name, value) || bed.take(name, value);
+  if (!std::ofstream(value, std::ios::app)) {
+    throw std::invalid_argument("--json: cannot write '" + value + "'");
+  }
+  json = value;
+  return true;
 }
 
 std::vector<std::string> split(const std::string& list) {
@@ -106,23 +141,55 @@ double Comparison::ratio(const std::string& mine, const std::string& other) cons
 }
 
 void Comparison::print(unsigned keys, std::span<const Column> columns) const {
-  std::printf("%-18s %9s %9s %9s %10s %9s %9s %9s %9s %9s %9s", "", "ops/s", "low", "high",
-              "keys/s", "p50 us", "p99 us", "cpu us/op", "servers", "waits/op", "lost/op");
+  std::printf("%-18s %9s %9s %9s %10s", "", "ops/s", "low", "high", "keys/s");
+  for (const Figure& figure : figures) std::printf(" %9s", figure.title);
   for (const Column& column : columns) std::printf(" %9s", column.title.c_str());
   std::printf("\n");
   for (const Row& row : rows_) {
     const std::vector<double> rates = sorted(row.rounds, &Round::per_second);
     const double rate = median(rates);
-    std::printf(
-        "%-18s %9.0f %9.0f %9.0f %10.0f %9.1f %9.1f %9.2f %9.2f %9.2f %9.2f", row.name.c_str(),
-        rate, rates.front(), rates.back(), rate * keys, median(sorted(row.rounds, &Round::p50_us)),
-        median(sorted(row.rounds, &Round::p99_us)), median(sorted(row.rounds, &Round::cpu_us)),
-        median(sorted(row.rounds, &Round::servers_us)), median(sorted(row.rounds, &Round::waits)),
-        median(sorted(row.rounds, &Round::losses)));
+    std::printf("%-18s %9.0f %9.0f %9.0f %10.0f", row.name.c_str(), rate, rates.front(),
+                rates.back(), rate * keys);
+    for (const Figure& figure : figures) {
+      std::printf(" %9.*f", figure.decimals, median(sorted(row.rounds, figure.field)));
+    }
     for (const Column& column : columns) std::printf(" %9.2f", ratio(row.name, column.other));
     std::printf("\n");
   }
   std::fflush(stdout);
+}
+
+// The members of one contestant.
+std::string Comparison::json(const Row& row, std::span<const Column> columns) const {
+  const std::vector<double> rates = sorted(row.rounds, &Round::per_second);
+  std::string out =
+      member("rate", median(rates)) + member("low", rates.front()) + member("high", rates.back());
+  for (const Figure& figure : figures) {
+    out += member(figure.name, median(sorted(row.rounds, figure.field)));
+  }
+  std::string ratios;
+  for (const auto& [title, other] : columns) {
+    if (other != row.name && find(other) != nullptr)
+      ratios += member(other, ratio(row.name, other));
+  }
+  return object(out + "\"ratios\": " + object(ratios));
+}
+
+void Comparison::append(const Setup& setup, const TestBed& bed, const Cell& cell,
+                        std::span<const Column> columns) const {
+  if (setup.json.empty()) return;
+  std::string contestants;
+  for (const Row& row : rows_) contestants += "\"" + row.name + "\": " + json(row, columns) + ", ";
+  const std::string line =
+      object(member("program", cell.program) + member("work", cell.work) +
+             member("servers", cell.servers) + member("threads", cell.threads) +
+             member("busy", bed.options().busy) + member("placement", bed.options().placement) +
+             member("processors", bed.processors()) + member("openings", setup.schedule.openings) +
+             member("rounds", setup.schedule.rounds) +
+             member("milliseconds", static_cast<double>(setup.schedule.length.count())) +
+             "\"contestants\": " + object(contestants));
+  std::ofstream file(setup.json, std::ios::app);
+  if (!(file << line << std::endl)) throw std::runtime_error("cannot write " + setup.json);
 }
 
 }  // namespace bench

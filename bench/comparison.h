@@ -1,7 +1,7 @@
 #pragma once
 
 // Comparison: runs contestants in turn, round by round, on one piece of work, and prints a table of
-// the results. Also the command-line helpers that these programs share.
+// the results, or adds them to a file. Also the command-line helpers that these programs share.
 
 #include <functional>
 #include <span>
@@ -28,9 +28,18 @@ struct Schedule {
 struct Setup {
   Schedule schedule;
   TestBed::Options bed;
+  std::string json;  // the file of --json; empty: none
 
-  // Takes the options of both. False if the name is none of them.
+  // Takes --json and the options of the other two. False if the name is none of them.
   bool take(const std::string& name, const std::string& value);
+};
+
+// What was measured, in --json.
+struct Cell {
+  const char* program;
+  std::string work;
+  unsigned servers;
+  unsigned threads;
 };
 
 // Splits a list at its commas.
@@ -57,6 +66,9 @@ class Comparison {
   };
   // `keys` is the number of keys in one operation.
   void print(unsigned keys, std::span<const Column> columns) const;
+  // Adds a line to the file of --json, if there is one.
+  void append(const Setup& setup, const TestBed& bed, const Cell& cell,
+              std::span<const Column> columns) const;
 
  private:
   struct Row {
@@ -64,6 +76,7 @@ class Comparison {
     std::vector<Round> rounds;
   };
 
+  std::string json(const Row& row, std::span<const Column> columns) const;
   void run(const Schedule& schedule, const std::vector<Contestant>& peers);
   const Row* find(const std::string& name) const;
 

@@ -97,6 +97,7 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   round.per_second = count / took.count();
   round.p50_us = microseconds(all[all.size() / 2]);
   round.p99_us = microseconds(all[all.size() * 99 / 100]);
+  round.p999_us = microseconds(all[all.size() * 999 / 1000]);
   round.cpu_us = cpu * 1e6 / count;
   round.servers_us = servers * 1e6 / count;
   round.waits = static_cast<double>(usage_after.ru_nvcsw - usage_before.ru_nvcsw) / count;

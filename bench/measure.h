@@ -21,6 +21,7 @@ struct Round {
   double per_second = 0;
   double p50_us = 0;
   double p99_us = 0;
+  double p999_us = 0;
   double cpu_us = 0;      // used by this process for each round trip
   double servers_us = 0;  // the same of its child processes, which are the servers
   // Context switches of this process for each round trip: threads that waited, and threads that

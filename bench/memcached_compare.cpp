@@ -17,6 +17,7 @@
 //   --busy N                   processes that only compute meanwhile
 //   --placement free|same|split  same: the servers and this process on one processor; split: on one
 //                              half of the processors each
+//   --json FILE                adds a line for each cell to this file
 //   --quick                    two short rounds on one fleet: does it still work?
 //
 // Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
@@ -181,6 +182,7 @@ std::string run_fleet(const Options& options, const bench::TestBed& bed, unsigne
           {"/text", "lib-text"},
           {"/raw", job.work == Work::get_many ? "raw-pipelined" : "raw"}};
       cell.print(job.keys, columns);
+      cell.append(options.setup, bed, {"memcached_compare", work, servers, job.threads}, columns);
       char line[160];
       std::snprintf(line, sizeof line,
                     "%-16s %2u server(s) %u thread(s)   meta %5.2f  binary %5.2f\n", what.c_str(),

@@ -15,6 +15,7 @@
 //   --busy N                  processes that only compute meanwhile
 //   --placement free|same|split  same: the servers and this process on one processor; split: on one
 //                             half of the processors each
+//   --json FILE               adds a line for each cell to this file
 //   --quick                   two short rounds of every cell: does it still work?
 //
 // Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
@@ -78,7 +79,9 @@ Options parse(int argc, char** argv) {
 
 struct Cell {
   Job job;
+  unsigned servers = 1;
   bool cluster = false;
+  std::string work;
   std::string title;
 };
 
@@ -92,8 +95,10 @@ Cell cell_of(const std::string& text, unsigned primaries) {
   std::string work = text.substr(0, slash);
   if (work.starts_with(on_cluster)) {
     cell.cluster = true;
+    cell.servers = primaries;
     work.erase(0, on_cluster.size());
   }
+  cell.work = work;
   if (work == "set") {
     cell.job.work = Work::set;
   } else if (work != "get") {
@@ -161,7 +166,8 @@ Contestant open_peer(const std::string& name, const Data& data, const Cell& cell
 }
 
 // Returns the cell's line of the summary.
-std::string run_cell(const Options& options, const Cell& cell, const Data& data) {
+std::string run_cell(const Options& options, const bench::TestBed& bed, const Cell& cell,
+                     const Data& data) {
   std::printf("\n%s\n", cell.title.c_str());
   const Comparison comparison(options.setup.schedule, [&] {
     std::vector<Contestant> peers;
@@ -175,6 +181,8 @@ std::string run_cell(const Options& options, const Cell& cell, const Data& data)
                                         {"/raw", "raw"},
                                         {"/pipelined", "raw-pipelined"}};
   comparison.print(cell.job.keys, columns);
+  comparison.append(options.setup, bed,
+                    {"redis_compare", cell.work, cell.servers, cell.job.threads}, columns);
   char line[160];
   std::snprintf(line, sizeof line, "%-44s %8.2f %8.2f %8.2f\n", cell.title.c_str(),
                 comparison.ratio("sheaf", "hiredis"), comparison.ratio("sheaf-each", "hiredis"),
@@ -194,7 +202,9 @@ int main(int argc, char** argv) {
     const bench::TestBed bed(options.setup.bed);
     Servers servers(bed, options.primaries);
     std::string summary;
-    for (const Cell& cell : cells) summary += run_cell(options, cell, servers.data(cell.cluster));
+    for (const Cell& cell : cells) {
+      summary += run_cell(options, bed, cell, servers.data(cell.cluster));
+    }
     std::printf(
         "\nops/s: one client / hiredis, a client for each thread / hiredis, one client / "
         "raw sockets (pipelined for many keys)\n%s",

@@ -75,14 +75,17 @@ bool TestBed::Options::take(const std::string& name, const std::string& value) {
   return true;
 }
 
-TestBed::TestBed(const Options& options) : servers_(allowed()), clients_(servers_) {
+TestBed::TestBed(const Options& options)
+    : options_(options),
+      servers_(allowed()),
+      clients_(servers_),
+      processors_(CPU_COUNT(&servers_)) {
   if (options.placement == "same") {
     servers_ = clients_ = part(servers_, 0, 1);
   } else if (options.placement == "split") {
-    const int count = CPU_COUNT(&servers_);
-    const int half = count / 2;
+    const int half = processors_ / 2;
     if (half == 0) throw std::invalid_argument("--placement split needs at least 2 processors");
-    clients_ = part(servers_, half, count);
+    clients_ = part(servers_, half, processors_);
     servers_ = part(servers_, 0, half);
   }
   for (unsigned i = 0; i < options.busy; ++i) busy_.emplace_back();

@@ -39,14 +39,19 @@ class TestBed {
   // Throws std::invalid_argument if there are too few processors.
   explicit TestBed(const Options& options);
 
+  const Options& options() const noexcept { return options_; }
+  // The number of processors that this thread could use before it was placed.
+  int processors() const noexcept { return processors_; }
   // Calls `start`: the servers that it starts stay on the processors of servers. After that, this
   // thread and those that it starts are on the processors of clients.
   void start_servers(const std::function<void()>& start) const;
 
  private:
+  Options options_;
   std::list<BusyProcess> busy_;
   cpu_set_t servers_;
   cpu_set_t clients_;
+  int processors_;
 };
 
 }  // namespace bench
