@@ -158,9 +158,10 @@ class Loop {
 enum class Wait : std::uint8_t {
   sleep,  // in the kernel
   spin,   // polls without sleeping first, if the loop spins at all and as long as it pays
-  // Waits in the read of the only connection. The kernel has less work that way than with a report
-  // followed by a read. The loop notices all other events, including wake() and new work, up to 20
-  // ms late. It sleeps instead if there are more connections or little time is left.
+  // Waits in the read of the connection that a reply is due on, if there is just one. The kernel
+  // has less work that way than with a report followed by a read. The loop notices all other
+  // events, including wake() and new work, up to 20 ms late. It sleeps instead if replies are due
+  // on several connections, or if little time is left.
   read,
 };
 

@@ -19,7 +19,20 @@ constexpr std::size_t most_to_search = 64;
 
 void DirectReads::remove(Readable& connection) noexcept {
   std::erase(connections_, &connection);
-  if (unwatched_ == &connection) unwatched_ = nullptr;
+  std::erase(unwatched_, &connection);
+}
+
+// The connection that a reply is due on. Null if there are several or none, or if one is dialed.
+Readable* DirectReads::only_awaited() const noexcept {
+  if (connections_.size() <= 1 || dials_ > 0) return only();
+  if (connections_.size() > most_to_search) return nullptr;
+  Readable* awaited = nullptr;
+  for (Readable* const connection : connections_) {
+    if (!connection->expecting()) continue;
+    if (awaited != nullptr) return nullptr;
+    awaited = connection;
+  }
+  return awaited;
 }
 
 bool DirectReads::try_read() const {
@@ -44,12 +57,16 @@ bool DirectReads::try_read() const {
 bool DirectReads::wait(std::chrono::nanoseconds left) const {
   // The kernel counts in ticks and may be late, so a wait that ends soon is left to libuv.
   if (left < 2 * longest_read) return false;
-  Readable* const connection = only();
+  Readable* const connection = only_awaited();
   return connection != nullptr && connection->try_read(true);
 }
 
 void DirectReads::watch_all() {
-  if (unwatched_ != nullptr) std::exchange(unwatched_, nullptr)->watch();
+  for (Readable* const connection : unwatched_) {
+    connection->watched_ = true;
+    connection->watch();
+  }
+  unwatched_.clear();
 }
 
 bool let_reads_wait(int fd) noexcept {

@@ -6,11 +6,10 @@
 // - A loop that polls without sleeping (Wait::spin) saves one of two system calls per poll. It
 //   reads the connections that a reply is due on, if they are few, and asks the kernel about the
 //   others only now and then.
-// - With Wait::read the thread waits inside recv() instead of epoll_wait(). The kernel then wakes
-//   it with the bytes at hand, and libuv need not watch the connection meanwhile. recv() notices
-//   only its own connection, so it waits for `longest_read` at most.
-//
-//   So a loop with more connections does not wait like that.
+// - With Wait::read the thread waits inside recv() instead of epoll_wait(), if there is one
+//   connection that a reply is due on. The kernel then wakes it with the bytes at hand, and libuv
+//   need not watch the connection meanwhile. recv() notices only its own connection, so it waits
+//   for `longest_read` at most.
 //
 // With a dial in progress it does neither.
 //
@@ -38,6 +37,10 @@ class Readable {
 
  protected:
   ~Readable() = default;
+
+ private:
+  friend class DirectReads;
+  bool watched_ = true;
 };
 
 class DirectReads {
@@ -46,7 +49,10 @@ class DirectReads {
   DirectReads(const DirectReads&) = delete;
   DirectReads& operator=(const DirectReads&) = delete;
 
-  void add(Readable& connection) { connections_.push_back(&connection); }
+  void add(Readable& connection) {
+    connections_.push_back(&connection);
+    unwatched_.reserve(connections_.size());
+  }
   void remove(Readable& connection) noexcept;
   void dial_begins() noexcept { ++dials_; }
   void dial_ends() noexcept { --dials_; }
@@ -55,13 +61,16 @@ class DirectReads {
   bool single() const noexcept { return only() != nullptr; }
   // Reads the only connection, or those that something is due on; returns true if any was read.
   bool try_read() const;
-  // Waits in the read of the only connection; returns true if it did. `left`: the time until
-  // something is due.
+  // Waits in the read of the connection that a reply is due on, if there is just one; returns true
+  // if it did. `left`: the time until something is due.
   bool wait(std::chrono::nanoseconds left) const;
 
-  bool is_watched(const Readable& connection) const noexcept { return unwatched_ != &connection; }
+  static bool is_watched(const Readable& connection) noexcept { return connection.watched_; }
   // libuv does not watch the connection until watch_all().
-  void leave_unwatched(Readable& connection) noexcept { unwatched_ = &connection; }
+  void leave_unwatched(Readable& connection) noexcept {
+    connection.watched_ = false;
+    unwatched_.push_back(&connection);  // never reallocates
+  }
   // Called before libuv polls all connections.
   void watch_all();
 
@@ -70,10 +79,11 @@ class DirectReads {
   Readable* only() const noexcept {
     return connections_.size() == 1 && dials_ == 0 ? connections_.front() : nullptr;
   }
+  Readable* only_awaited() const noexcept;
 
   std::vector<Readable*> connections_;
-  Readable* unwatched_ = nullptr;  // one of connections_
-  unsigned dials_ = 0;             // dials in progress
+  std::vector<Readable*> unwatched_;  // some of connections_
+  unsigned dials_ = 0;                // dials in progress
 };
 
 // Lets recv() on a non-blocking socket wait for up to `longest_read` unless it is given
