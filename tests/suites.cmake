@@ -51,7 +51,6 @@ set(SHEAF_SUITES
   "plugin.long  PluginLong*:PluginLifecycle.AKilled*:PluginN*.Forged*:\
 PluginHostile.PayloadsCut*                                              all,asan        1 20"
   "plugin.others                       rest           quick,asan      1 20"
-  "memcached                           *              quick,asan      1 20"
   "memory                              *              quick           1 5"
   "resp.garnet                         Garnet*        all             1 20"
   "resp.equipment   RedisServer.*:RedisClusterC*:RedisClusterU*:RedisCluster.*Failovers*\
@@ -67,15 +66,16 @@ PluginHostile.PayloadsCut*                                              all,asan
   "live.on_garnet                      */Garnet-*Leaders.*  all       1 60"
   "live.rotations                      Rotation.OfA*:Tokens.Tw*:TokensTwice.* all,tsan 1 40"
   "live.equipment                      Lent*:By/Lent* all,asan        1 20"
+  "live.memcached_sessions  Operations/*:BothProtocols.*:Limits.*:LogIn.* quick,asan 1 20"
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
   "live.faults  BrokerO*:BrokerRehash.*:WatchBroker.*:LockProcesses.AR*:Memcached*Faults.*:\
-*BulkConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
+*ReadConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
 RedisDiskFull.*:UnixSockets.*:RedisForeigners.*:RedisWithoutCluster.*:By/RedisRoles.*:\
 OtherKinds.*                                                            all,asan,tsan 1 100"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
-ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*BulkConnections*:\
+ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*ReadConnections*:\
 *MemcachedLocks.*Restart*:UnixSockets.*:*Leaders.*                      quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*:RedisForeigners.*:\

@@ -1,5 +1,5 @@
-# Tests on a real memcached, and sheaf_test_memcached, the helper that starts one. If memcached is
-# not installed, both are left out, and the configuration says so.
+# sheaf_test_memcached, which starts a real memcached. If that is not installed, it is left out with
+# the tests that need it, and the configuration says so.
 find_program(SHEAF_MEMCACHED memcached PATHS /usr/bin /usr/local/bin)
 find_program(SHEAF_SASLPASSWD saslpasswd2 PATHS /usr/sbin /usr/local/sbin)
 if(NOT SHEAF_MEMCACHED OR NOT SHEAF_SASLPASSWD)
@@ -13,5 +13,3 @@ target_link_libraries(sheaf_test_memcached PUBLIC sheaf_test_process PRIVATE she
 target_compile_definitions(sheaf_test_memcached PRIVATE
   "SHEAF_TEST_MEMCACHED=\"${SHEAF_MEMCACHED}\""
   "SHEAF_TEST_SASLPASSWD=\"${SHEAF_SASLPASSWD}\"")
-
-sheaf_test(memcached DIR live/memcached LAYERS protocol LIBS sheaf_test_memcached)
