@@ -117,6 +117,7 @@ constexpr std::array table{
         .longest_key = memcached::max_key_length,
         .largest_value = largest_item,
         .options = OptionGroup::memcached,
+        .reads_apart = true,
         .needs_user = true,
     },
     EndpointTraits{
@@ -148,6 +149,7 @@ constexpr std::array table{
         .binds_connections = false,
         .longest_key = resp::longest_key,
         .options = OptionGroup::redis,
+        .reads_apart = true,
     },
 };
 
@@ -192,6 +194,15 @@ std::string list_tls_schemes(std::string_view suffix) {
   std::vector<std::string_view> schemes;
   for (const EndpointTraits& row : endpoint_kinds()) {
     if (!row.tls_scheme.empty()) schemes.push_back(row.tls_scheme);
+  }
+  return join(schemes, suffix);
+}
+
+std::string list_schemes_with(OptionGroup group, std::string_view suffix) {
+  if (group == OptionGroup::tls) return list_tls_schemes(suffix);
+  std::vector<std::string_view> schemes;
+  for (const EndpointTraits& row : endpoint_kinds()) {
+    if (has_group(row, false, group)) schemes.push_back(row.scheme);
   }
   return join(schemes, suffix);
 }

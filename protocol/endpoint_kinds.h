@@ -47,7 +47,8 @@ enum class OptionGroup : std::uint8_t {
   memcached,
   engines,
   redis,
-  tls  // not of a kind, but of every connection over TLS
+  reads,  // of kinds whose reads may use several connections at once
+  tls     // not of a kind, but of every connection over TLS
 };
 
 // A set of a few values of an enum.
@@ -96,6 +97,7 @@ struct EndpointTraits {
   std::size_t longest_key = 0;            // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes next to a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
+  bool reads_apart = false;   // reads of one server may use several connections at once
   bool takes_tokens = false;  // a token may log in instead of user and password
   bool needs_user = false;    // a password alone is not a login
   // Which of two versions of a key, from notifications and reads, is newer.
@@ -107,7 +109,7 @@ struct EndpointTraits {
 // True if the kind's configurations may have options of the group, with TLS or without.
 constexpr bool has_group(const EndpointTraits& traits, bool tls, OptionGroup group) noexcept {
   return group == OptionGroup::common || group == traits.options ||
-         (group == OptionGroup::tls && tls);
+         (group == OptionGroup::reads && traits.reads_apart) || (group == OptionGroup::tls && tls);
 }
 
 // The rows of this program, in a file of their own: a test program that defines this function has
@@ -126,5 +128,7 @@ const EndpointTraits* find_scheme(std::string_view scheme) noexcept;
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature = std::nullopt);
 // The schemes over TLS: "mqtts, memcacheds or rediss".
 std::string list_tls_schemes(std::string_view suffix);
+// The schemes that have the options of a group.
+std::string list_schemes_with(OptionGroup group, std::string_view suffix);
 
 }  // namespace sheaf::protocol

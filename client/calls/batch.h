@@ -26,7 +26,7 @@ struct BatchTerms {
   std::shared_ptr<void> parent{};  // for an observer
 };
 
-// Where a batch runs: on the client's own path, or on a bulk connection.
+// Where a batch runs: on the client's own path, or on a read connection.
 struct BatchGround {
   runtime::Context& context;
   runtime::Path& path;
@@ -68,6 +68,7 @@ class BatchFeed {
   const ClusterConfig& config() const noexcept { return ground_.context.config(); }
   runtime::Path& path() noexcept { return ground_.path; }
   cluster::BatchPlan& plan() noexcept { return plan_; }
+  const cluster::BatchPlan& plan() const noexcept { return plan_; }
   Now now() const noexcept { return now_; }
 
  private:

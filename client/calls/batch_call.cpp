@@ -1,37 +1,65 @@
 #include "client/calls/batch_call.h"
 
+#include "client/calls/read_connection.h"
+
 namespace sheaf::client::calls {
 namespace {
 
-using runtime::BulkConnections;
+using runtime::ReadConnections;
 
-// Borrows a bulk connection for many keys of one node, if that node is up and the client has other
-// blocking callers but no asynchronous calls. Empty if not.
-BulkConnections::Lease bulk_connection(runtime::Context& context, const cluster::BatchPlan& plan,
-                                       Deadline now) {
-  BulkConnections* const bulk = context.bulk();
-  if (bulk == nullptr || plan.size() < BulkConnections::fewest_keys || plan.nodes().size() != 1)
-    return {};
-  if (context.lane().has_async() || !(context.lane().has_callers() || bulk->in_use())) return {};
-  const std::uint32_t node = plan.nodes().front();
-  const auto signs = context.cluster().nodes().last_signs(node);
-  if (signs.health != NodeHealth::up) return {};
-  return bulk->borrow({node, signs.outages, plan.epoch()}, now);
+// Where callers sleep, up to so many read from several nodes over connections of their own; more
+// share the client's own, as they do where they yield (docs/design/0011-read-connections.md).
+constexpr unsigned most_sleeping_in_batches = 4;
+
+// Borrows a read connection for many keys of one node, or for few callers that sleep; empty if
+// there is none.
+ReadConnections::Lease read_connection_of(runtime::Context& context, const cluster::BatchPlan& plan,
+                                          Deadline now) {
+  if (plan.nodes().size() == 1) {
+    if (plan.size() < ReadConnections::fewest_keys) return {};
+  } else {
+    const unsigned others = sharing_callers(context, now);
+    if (others == 0 || others >= most_sleeping_in_batches) return {};
+    if (context.path().loop().yielding().pays(now)) return {};
+  }
+  return read_connection(context, plan.nodes(), plan.epoch(), now);
+}
+
+// Reads the keys whose read connection ended again, over the client's own connections.
+void repeat_lost(runtime::Context& context, GetBatch::Out& entries, const BatchTerms& terms,
+                 Stop stop) {
+  const auto is_lost = [](const auto& entry) {
+    return !entry.result && lost(entry.result.error());
+  };
+  std::vector<std::string_view> keys;
+  for (const auto& entry : entries) {
+    if (is_lost(entry)) keys.push_back(entry.key);
+  }
+  if (keys.empty()) return;
+  auto plan = make_plan(context, std::span<const std::string_view>(keys));
+  const HowToWait how = on_own_path(context, plan);
+  auto again = Blocking<GetBatch>(context.lane(), how, BatchGround{context, context.path()},
+                                  std::move(plan), terms)
+                   .wait(stop);
+  auto next = again.begin();
+  for (auto& entry : entries) {
+    if (is_lost(entry)) entry.result = std::move(next++->result);
+  }
 }
 
 }  // namespace
 
-// No caller spins while bulk connections are in use, because no processor is idle.
+// No caller spins while read connections are in use, because no processor is idle.
 HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept {
   HowToWait how = HowToWait::for_keys(plan.size(), plan.nodes().size());
-  if (context.bulk() != nullptr && context.bulk()->in_use()) how.wait = socket::Wait::sleep;
+  if (context.read_connections() != nullptr && context.read_connections()->lent() > 0)
+    how.wait = socket::Wait::sleep;
   return how;
 }
 
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used) {
-  const BulkConnections::Lease lease = bulk_connection(context, plan, terms.started);
-  const std::uint32_t node = plan.nodes().front();
+  const ReadConnections::Lease lease = read_connection_of(context, plan, terms.started);
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
   // Only this caller uses the connection, so it can wait in read. With a stop token it must not,
@@ -40,7 +68,10 @@ GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));
   auto entries = batch.wait(stop);
-  if (lease && batch.work().unanswered()) lease.distrust(node);
+  if (lease && batch.work().unanswered()) {
+    lease.distrust(batch.work().nodes());
+    repeat_lost(context, entries, terms, stop);
+  }
   return entries;
 }
 

@@ -20,17 +20,17 @@ class OneOperation final : private socket::RequestSink {
   using Out = typename Op::Out;
 
   // `what` has its deadline.
-  OneOperation(WorkEnd& end, runtime::Context& context, const KeyRequest& what,
+  OneOperation(WorkEnd& end, cluster::ClientCluster& cluster, const KeyRequest& what,
                const Admission& admission)
-      : end_(end), context_(context), started_(admission.started) {
+      : end_(end), cluster_(cluster), started_(admission.started) {
     request_.parent = admission.parent;
     request_.operation = what.operation;
     request_.may_lag = what.may_lag;
     request_.sink = this;
   }
 
-  void start(Now now) { context_.cluster().start(request_, now); }
-  void cancel(Now now) { context_.cluster().cancel(request_, now); }
+  void start(Now now) { cluster_.start(request_, now); }
+  void cancel(Now now) { cluster_.cancel(request_, now); }
   Out take() { return std::move(*out_); }
 
  private:
@@ -40,7 +40,7 @@ class OneOperation final : private socket::RequestSink {
   }
 
   WorkEnd& end_;
-  runtime::Context& context_;
+  cluster::ClientCluster& cluster_;
   Deadline started_;
   cluster::Request request_;
   std::optional<Out> out_;
@@ -52,8 +52,8 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
       admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return Failure(admitted.error());
   request.operation.deadline = admitted->deadline;
-  return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context, request,
-                                    *admitted)
+  return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context.cluster(),
+                                    request, *admitted)
       .wait(request.stop);
 }
 
@@ -73,7 +73,8 @@ class LaterOperation {
     if (!admitted) return way.refuse(context, admitted.error());
     KeyRequest request{operation_.view(), timeout_, stop, {}, may_lag_};
     request.operation.deadline = admitted->deadline;
-    way.template run<OneOperation<Op>>(context, stop, AsItIs(), context, request, *admitted);
+    way.template run<OneOperation<Op>>(context, stop, AsItIs(), context.cluster(), request,
+                                       *admitted);
   }
 
  private:

@@ -39,6 +39,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   Out take() { return answers_.take(); }
   // Call after the end: true if a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
+  std::span<const std::uint32_t> nodes() const noexcept { return plan().nodes(); }
 
  private:
   // A request for the keys at the places first .. first + count - 1.

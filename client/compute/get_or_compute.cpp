@@ -8,6 +8,7 @@
 #include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/call.h"
+#include "client/calls/get_call.h"
 #include "client/compute/computation.h"
 #include "client/compute/compute_service.h"
 #include "protocol/endpoint_kinds.h"
@@ -99,7 +100,7 @@ class AsyncComputeCall final : private calls::WorkEnd {
         service_(service),
         terms_(std::move(terms)),
         function_(std::make_shared<const AsyncCompute>(std::move(function))),
-        read_(static_cast<calls::WorkEnd&>(*this), service.context, request, admission) {}
+        read_(static_cast<calls::WorkEnd&>(*this), service.context.cluster(), request, admission) {}
 
   void start(Now now) { read_.start(now); }
   void cancel(Now now) { computation_ != nullptr ? computation_->cancel(now) : read_.cancel(now); }
@@ -148,8 +149,7 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
   runtime::Context& context = service.context;
   const Deadline started = read_monotonic();
   if (auto wrong = check(key, options, compute != nullptr)) return Failure(std::move(*wrong));
-  auto got = calls::call<runtime::GetOp>(context,
-                                         calls::get_request(key, {options.timeout, options.stop}));
+  auto got = calls::get(context, calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
   const calls::Admission admission{started, context.deadline(started, options.timeout),

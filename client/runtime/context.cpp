@@ -79,16 +79,16 @@ Result<void> Context::open_paths(Random& random) {
   if (traits.make_commands != nullptr) {
     path_->pass_commands(traits.make_commands(), terms.patience, events_);
   }
-  make_bulk_connections(random);
+  make_read_connections(random);
   return {};
 }
 
-// Used only if the protocol reads many keys with one request, and if two paths cannot disagree on
-// the stand-in of a node. Not used with a driver, since each path would need a thread.
-void Context::make_bulk_connections(Random& random) {
+// Used only if two paths cannot disagree on the node of a key. Not used with a driver, since each
+// path would need a thread.
+void Context::make_read_connections(Random& random) {
   const bool useful = std::as_const(*path_).sessions().another() != nullptr &&
-                      config_.failover == FailoverMode::owner;
-  if (!useful || config_.batch_connections == 0 || driver_ != nullptr) return;
+                      !path_->follows_map() && config_.failover == FailoverMode::owner;
+  if (!useful || config_.read_connections == 0 || driver_ != nullptr) return;
   const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when first wanted
@@ -97,12 +97,15 @@ void Context::make_bulk_connections(Random& random) {
     auto sessions = std::as_const(*path_).sessions().another();
     sessions->set_login(login_);
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
-                           seeds->fork(), BulkConnections::grace);
+                           seeds->fork(), ReadConnections::grace);
     if (!path) return std::unique_ptr<Path>();
+    if (protocol::traits_of(config.kind).make_map != nullptr) {
+      (*path)->follow_nobody(stand_alone, seeds->fork());
+    }
     (*path)->lane().start();
     return std::move(*path);
   };
-  bulk_ = std::make_unique<BulkConnections>(config_.batch_connections, open_one);
+  read_connections_ = std::make_unique<ReadConnections>(config_.read_connections, open_one);
 }
 
 Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers) {
@@ -129,7 +132,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     topology = cluster::Topology::make({config.nodes}, std::move(locator), table_, epoch);
     cluster().apply(topology, now);
   });
-  if (bulk_ != nullptr) bulk_->follow(std::move(topology));
+  if (read_connections_ != nullptr) read_connections_->follow(std::move(topology));
   std::vector<NodeConfig> before;
   for (const cluster::Member& member : present->members()) {
     before.push_back({member.host, member.port, member.weight});
@@ -162,7 +165,7 @@ Deadline Context::deadline(Deadline started, const Timeout& timeout) const {
 std::vector<NodeStats> Context::stats() {
   std::vector<NodeStats> stats;
   path_->run([&](Now) { stats = cluster().nodes().stats(); });
-  if (bulk_ != nullptr) bulk_->add_to(stats);
+  if (read_connections_ != nullptr) read_connections_->add_to(stats);
   return stats;
 }
 
@@ -172,7 +175,7 @@ Metrics Context::metrics(const std::function<void(Metrics&)>& more) {
     metrics.nodes = cluster().nodes().metrics();
     more(metrics);
   });
-  if (bulk_ != nullptr) bulk_->add_to(metrics.nodes);
+  if (read_connections_ != nullptr) read_connections_->add_to(metrics.nodes);
   return metrics;
 }
 
@@ -180,7 +183,7 @@ bool Context::forked() const noexcept { return process_.forked(); }
 
 void Context::refuse_calls() noexcept {
   closing_ = true;
-  if (bulk_ != nullptr) bulk_->close();
+  if (read_connections_ != nullptr) read_connections_->close();
 }
 
 void Context::stop_asking() noexcept {
@@ -193,9 +196,9 @@ void Context::wait_for_entries() noexcept {
 
 // The objects are leaked: a thread of the parent may hold their mutexes forever.
 void Context::abandon() noexcept {
-  if (bulk_ != nullptr) bulk_->abandon();
+  if (read_connections_ != nullptr) read_connections_->abandon();
   Path::abandon(std::move(path_));
-  static_cast<void>(bulk_.release());
+  static_cast<void>(read_connections_.release());
   static_cast<void>(new std::shared_ptr<LoginKeeper>(std::move(logins_)));
   dispatcher_.abandon();
 }

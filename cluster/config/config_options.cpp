@@ -125,10 +125,11 @@ constexpr std::array all_options{
            "Where servers are reached that announce other addresses, such as "
            "`10.0.0.5:7000=gate.example:17000`. Without ports a pair holds for every port of the "
            "host."},
-    Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
-           number<&Config::batch_connections>(),
-           "Most extra connections to a node, for threads that read large batches from that node "
-           "at once."},
+    Option{"read_connections", Type::integer, Group::reads, 0, 64, "", "8",
+           number<&Config::read_connections>(),
+           "Most extra connections to a node, for threads that read from it at the same time: "
+           "large batches, and single keys if few threads share a node. Not with "
+           "`routing=cluster`."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(), "The servers' `-I`: bounds key and value together."},
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",
@@ -340,11 +341,7 @@ std::string either(std::string_view choices) {
 std::span<const Option> option_table() noexcept { return all_options; }
 
 std::string only_for(Group group) {
-  if (group == Group::tls) return "for " + protocol::list_tls_schemes("://") + " only";
-  const auto kinds = protocol::endpoint_kinds();
-  const auto row = std::ranges::find(kinds, group, &protocol::EndpointTraits::options);
-  const std::string_view scheme = row == kinds.end() ? "no kind" : row->scheme;
-  return "for " + std::string(scheme) + ":// only";
+  return "for " + protocol::list_schemes_with(group, "://") + " only";
 }
 
 bool is_given(const ClusterConfig& config, const Option& option) {

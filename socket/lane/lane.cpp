@@ -127,9 +127,10 @@ void Lane::call(Task& task, Waiter& waiter) {
   drive(waiter);
 }
 
-bool Lane::has_callers() noexcept {
+unsigned Lane::callers() noexcept {
   const sync::MutexLock lock(mutex_);
-  return !sleepers_.empty() || baton_ == Baton::caller || baton_ == Baton::caller_asleep;
+  const bool caller_drives = baton_ == Baton::caller || baton_ == Baton::caller_asleep;
+  return static_cast<unsigned>(sleepers_.size()) + (caller_drives ? 1 : 0);
 }
 
 void Lane::post(Task& task) {

@@ -125,8 +125,8 @@ class Lane final : private Deferred, private IdleHook {
   }
   void async_end() noexcept { --async_; }
   bool has_async() const noexcept { return async_ > 0; }
-  // True if a thread is in call(), so that another call would wait.
-  bool has_callers() noexcept;
+  // How many threads are in call(), so that another call would wait.
+  unsigned callers() noexcept;
   // True on a thread that drives a lane: it must not block in call().
   static bool drives_here() noexcept;
 

@@ -56,7 +56,7 @@ SUITES = [
     ("Redis", "program", r"cli\.on_redis$"),
     ("memcached", "contract", r"contract\..*/Memcached"),
     ("memcached", "live", r"(live|live_tls)\..*(Memcached|ElastiCache|MovingCache|memcached"
-                          r"|SharedFleet|ServerFollower|FollowedFleet|NamedNodes|BulkConnections)"),
+                          r"|SharedFleet|ServerFollower|FollowedFleet|NamedNodes|ReadConnections)"),
     ("memcached", "migration", r"migration\."),
     ("memcached", "protocol", r"memcached\."),
     ("memcached", "program", r"cli\.on_memcached$"),

@@ -37,7 +37,7 @@ class ThreadWorld final : public ThreadRoom {
   enum class Habit : std::uint8_t {
     all_sorts,
     resting,
-    reading_batches,  // of one memcached, the case for bulk connections
+    reading_batches,  // of one memcached, the case for read connections
   };
   struct Draw {
     explicit Draw(std::uint64_t seed);

@@ -195,9 +195,9 @@ TEST_F(LaneTest, ACallerIsWokenThoughTheDriverSleepsOn) {
 }
 
 TEST_F(LaneTest, WhoWaitsForAnswersIsKnownAndPostedWorkIsNobody) {
-  EXPECT_FALSE(lane->has_callers());
+  EXPECT_EQ(lane->callers(), 0u);
   service->await(100us);
-  EXPECT_FALSE(lane->has_callers()) << "the keeper drives";
+  EXPECT_EQ(lane->callers(), 0u) << "the keeper drives";
   std::binary_semaphore started(0);
   Lane::Waiter waiter;
   std::future<void> caller = std::async(std::launch::async, [&] {
@@ -207,15 +207,15 @@ TEST_F(LaneTest, WhoWaitsForAnswersIsKnownAndPostedWorkIsNobody) {
     lane->call(job, waiter);
   });
   started.acquire();
-  EXPECT_TRUE(lane->has_callers());
+  EXPECT_EQ(lane->callers(), 1u);
   Service::Job job;
   job.service = service.get();
   job.done = [&] { lane->finish(waiter); };
   lane->post(job);
   caller.get();
-  EXPECT_FALSE(lane->has_callers());
+  EXPECT_EQ(lane->callers(), 0u);
   service->ask(0us);
-  EXPECT_FALSE(lane->has_callers());
+  EXPECT_EQ(lane->callers(), 0u);
 }
 
 TEST_F(LaneTest, ADriverKnowsThatItDrives) {

@@ -1,4 +1,4 @@
-#include "client/runtime/bulk_connections.h"
+#include "client/runtime/read_connections.h"
 
 #include <algorithm>
 #include <new>
@@ -77,9 +77,9 @@ void add(NodeStats& to, const NodeStats& from) {
 }  // namespace
 
 // A path, and the nodes it is connected to.
-class BulkConnections::Side final : private cluster::ConnectionListener {
+class ReadConnections::Side final : private cluster::ConnectionListener {
  public:
-  Side(BulkConnections& owner, std::unique_ptr<Path> path)
+  Side(ReadConnections& owner, std::unique_ptr<Path> path)
       : owner_(owner), epoch_(path->cluster().topology().epoch()), path_(std::move(path)) {
     path_->cluster().set_listener(this);
   }
@@ -92,7 +92,10 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   // ready_for() and forget() are called under the owner's mutex.
   bool ready_for(const Need& need) const noexcept {
     owner_.mutex_.assert_held();
-    return epoch_ == need.epoch && need.node < ready_.size() && ready_[need.node];
+    return epoch_ == need.epoch &&
+           std::ranges::all_of(need.servers, [this](const Server& server) SHEAF_UNCHECKED {
+             return server.node < ready_.size() && ready_[server.node];
+           });
   }
   void forget(std::uint32_t node) noexcept {
     owner_.mutex_.assert_held();
@@ -118,25 +121,25 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
     forget(node::SocketMaker::node_of(connection));
   }
 
-  BulkConnections& owner_;
+  ReadConnections& owner_;
   std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of the path's topology
   std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node, as far as known
   std::unique_ptr<Path> path_;
 };
 
-Path& BulkConnections::Lease::operator*() const noexcept { return side_->path(); }
+Path& ReadConnections::Lease::operator*() const noexcept { return side_->path(); }
 
-BulkConnections::BulkConnections(unsigned limit, Open open)
+ReadConnections::ReadConnections(unsigned limit, Open open)
     : limit_(limit), open_(std::move(open)) {
   sides_.reserve(limit);
   free_.reserve(limit);
 }
 
-BulkConnections::~BulkConnections() { close(); }
+ReadConnections::~ReadConnections() { close(); }
 
 // A thread prefers the side it used last, whichever client that was: the server's thread for that
 // connection is then where it was, too.
-BulkConnections::Side* BulkConnections::take(const Need& need) {
+ReadConnections::Side* ReadConnections::take(const Need& need) {
   const auto ready = [&need](const Side* side) { return side->ready_for(need); };
   const void*& last_side = this_thread().last_side;
   auto chosen = std::ranges::find(free_, last_side);
@@ -153,25 +156,29 @@ BulkConnections::Side* BulkConnections::take(const Need& need) {
 }
 
 // A connection from before the outage may be dead although nothing has noticed it yet.
-void BulkConnections::note_outages(const Need& need) {
-  if (std::exchange(outages_[need.node], need.outages) == need.outages) return;
-  for (const auto& side : sides_) side->forget(need.node);
+void ReadConnections::note_outages(const Server& server) {
+  if (std::exchange(outages_[server.node], server.outages) == server.outages) return;
+  for (const auto& side : sides_) side->forget(server.node);
 }
 
-void BulkConnections::make_place(std::uint32_t node) {
+void ReadConnections::make_place(std::uint32_t node) {
   if (node < outages_.size()) return;
   next_attempt_.resize(node + 1);
   outages_.resize(node + 1);
 }
 
-BulkConnections::Lease BulkConnections::borrow(const Need& need, Deadline now) {
+ReadConnections::Lease ReadConnections::borrow(const Need& need, Deadline now) {
   Side* cold = nullptr;
   {
     const sync::MutexLock lock(mutex_);
-    make_place(need.node);
-    note_outages(need);
+    for (const Server& server : need.servers) {
+      make_place(server.node);
+      note_outages(server);
+    }
     if (Side* const side = take(need)) return {*this, *side};
-    if (now < next_attempt_[need.node]) return {};
+    const auto waits = [&](const Server& server)
+                           SHEAF_UNCHECKED { return now < next_attempt_[server.node]; };
+    if (std::ranges::any_of(need.servers, waits)) return {};
     if (!free_.empty()) {
       cold = free_.front();
     } else if (opening_ || made_ == limit_) {
@@ -179,14 +186,15 @@ BulkConnections::Lease BulkConnections::borrow(const Need& need, Deadline now) {
     } else {
       opening_ = true;
     }
-    next_attempt_[need.node] = now + pause;
+    for (const Server& server : need.servers) next_attempt_[server.node] = now + pause;
   }
   if (cold == nullptr) cold = add_side();
-  if (cold != nullptr) Connect::post(cold->path(), need.node);
+  if (cold == nullptr) return {};
+  for (const Server& server : need.servers) Connect::post(cold->path(), server.node);
   return {};
 }
 
-BulkConnections::Side* BulkConnections::add_side() {
+ReadConnections::Side* ReadConnections::add_side() {
   std::unique_ptr<Side> side;
   try {
     if (auto path = open_()) side = std::make_unique<Side>(*this, std::move(path));
@@ -203,25 +211,25 @@ BulkConnections::Side* BulkConnections::add_side() {
   return sides_.back().get();
 }
 
-void BulkConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
+void ReadConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
   const sync::MutexLock lock(mutex_);
   if (closed_) return;
   topology_ = std::move(topology);
   for (const auto& side : sides_) side->follow(topology_);
 }
 
-void BulkConnections::give_back(Side& side) noexcept {
+void ReadConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
   free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
 }
 
-void BulkConnections::distrust(Side& side, std::uint32_t node) {
+void ReadConnections::distrust(Side& side, std::span<const std::uint32_t> nodes) {
   const sync::MutexLock lock(mutex_);
-  side.forget(node);
+  for (const std::uint32_t node : nodes) side.forget(node);
 }
 
-std::vector<BulkConnections::Side*> BulkConnections::all() {
+std::vector<ReadConnections::Side*> ReadConnections::all() {
   const sync::MutexLock lock(mutex_);
   std::vector<Side*> all;
   for (const auto& side : sides_) all.push_back(side.get());
@@ -239,7 +247,7 @@ void add_each(std::vector<Entry>& ours, const std::vector<Entry>& theirs, Name n
   }
 }
 
-void BulkConnections::add_to(std::vector<NodeStats>& stats) {
+void ReadConnections::add_to(std::vector<NodeStats>& stats) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeStats> theirs;
@@ -250,7 +258,7 @@ void BulkConnections::add_to(std::vector<NodeStats>& stats) {
   }
 }
 
-void BulkConnections::add_to(std::vector<NodeMetrics>& metrics) {
+void ReadConnections::add_to(std::vector<NodeMetrics>& metrics) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeMetrics> theirs;
@@ -264,7 +272,7 @@ void BulkConnections::add_to(std::vector<NodeMetrics>& metrics) {
   }
 }
 
-void BulkConnections::close() noexcept {
+void ReadConnections::close() noexcept {
   {
     const sync::MutexLock lock(mutex_);
     if (std::exchange(closed_, true)) return;
@@ -276,7 +284,7 @@ void BulkConnections::close() noexcept {
   }
 }
 
-void BulkConnections::abandon() noexcept {
+void ReadConnections::abandon() noexcept {
   for (unsigned i = 0; i < made_; ++i) Path::abandon(sides_[i]->take_path());
 }
 

@@ -1,22 +1,24 @@
 #pragma once
 
-// BulkConnections: extra paths for threads that each read a large batch from one server.
+// ReadConnections: extra paths for threads that read at the same time.
 //
 // A path is one driver with one connection to each server, served there by one thread. This turns
 // the small requests of many threads into a few large ones. Threads that each ask one server for
-// many keys gain nothing from it and wait for each other. Such a batch goes over a bulk connection
-// if other threads are at work, on the client's own path or on bulk connections. The thread gets
-// the connection it used last, if that is free. The caller alone drives it, and so waits in the
-// read of its connection (Wait::read).
+// many keys gain nothing from it and wait for each other. So do threads that sleep until their
+// answer is there, since one wakes the other for each. Such a read goes over a read connection if
+// other threads are at work, on the client's own path or on read connections. The thread gets the
+// connection it used last, if that is free. The caller alone drives it, and so waits in the read of
+// its connection (Wait::read).
 //
-// The answers are the same as without bulk connections:
+// The answers are the same as without read connections:
 //
 // - Only blocking reads use them, and only while no asynchronous work is in flight on the client's
 //   own path, so that the requests of a thread are done in its order.
 // - They are not used with `failover=rehash`, where two paths could disagree on the stand-in of a
 //   node.
-// - A batch planned on another topology than that of the connection's path does not use it. The
-//   paths follow the client's topology one by one.
+// - A read planned on another topology than that of the connection's path does not use it. The
+//   paths follow the client's topology one by one. With `routing=cluster`, where the servers change
+//   the topology, there are none.
 // - A connection is opened in the background when one more could have been used. It is lent only
 //   once it is ready, and only to a node that the client's own path considers up. So a server that
 //   accepts no more connections fails no request. If a server falls silent, its requests soon all
@@ -27,6 +29,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,14 +37,15 @@
 
 #include "base/mutex.h"
 #include "client/runtime/path.h"
+#include "client/runtime/recent_peak.h"
 
 namespace sheaf::client::runtime {
 
-class BulkConnections {
+class ReadConnections {
   class Side;
 
  public:
-  // The fewest keys for which a batch is worth a path (docs/design/0011-bulk-connections.md).
+  // The fewest keys for which a batch is worth a path (docs/design/0011-read-connections.md).
   static constexpr std::size_t fewest_keys = 8;
   // Grace of their lanes: nothing arrives on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};
@@ -50,45 +54,56 @@ class BulkConnections {
   using Open = std::function<std::unique_ptr<Path>()>;
 
   // Makes at most `limit` paths. Only one thread at a time calls `open`.
-  BulkConnections(unsigned limit, Open open);
-  ~BulkConnections();
-  BulkConnections(const BulkConnections&) = delete;
-  BulkConnections& operator=(const BulkConnections&) = delete;
+  ReadConnections(unsigned limit, Open open);
+  ~ReadConnections();
+  ReadConnections(const ReadConnections&) = delete;
+  ReadConnections& operator=(const ReadConnections&) = delete;
 
   // A path for one call, returned at the end of the scope. Empty if none was free.
   class Lease {
    public:
     Lease() = default;
-    Lease(BulkConnections& owner, Side& side) noexcept : owner_(&owner), side_(&side) {}
+    Lease(ReadConnections& owner, Side& side) noexcept : owner_(&owner), side_(&side) {}
     Lease(Lease&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)), side_(other.side_) {}
     ~Lease() {
       if (owner_ != nullptr) owner_->give_back(*side_);
     }
     explicit operator bool() const noexcept { return owner_ != nullptr; }
-    // The node did not answer: the client's own path is left to find out why.
-    void distrust(std::uint32_t node) const { owner_->distrust(*side_, node); }
+    // A node did not answer: the client's own path is left to find out why.
+    void distrust(std::span<const std::uint32_t> nodes) const { owner_->distrust(*side_, nodes); }
     Path& operator*() const noexcept;
 
    private:
-    BulkConnections* owner_ = nullptr;
+    ReadConnections* owner_ = nullptr;
     Side* side_ = nullptr;
   };
 
-  // What a batch needs.
-  struct Need {
+  // A node that a read needs.
+  struct Server {
     std::uint32_t node = 0;
-    unsigned outages = 0;     // how often the node went down; older connections are not lent
+    unsigned outages = 0;  // how often the node went down; older connections are not lent
+  };
+  // What a read needs.
+  struct Need {
+    std::span<const Server> servers;
     std::uint64_t epoch = 0;  // of the topology
   };
-  // Lends a free path that is connected to the node, preferably the one this thread used last.
+  // Lends a free path that is connected to the nodes, preferably the one this thread used last.
   // Otherwise starts to connect one more for later calls.
   Lease borrow(const Need& need, Deadline now);
   // The topology changed; this one is newer than the last.
   void follow(std::shared_ptr<const cluster::Topology> topology);
 
-  // True if some are lent now: a caller that spins would take the processor from them.
-  bool in_use() const noexcept { return lent_ > 0; }
+  unsigned limit() const noexcept { return limit_; }
+  // How many are lent now.
+  unsigned lent() const noexcept { return lent_; }
+  // How many threads other than this one read over them or are among these `callers` of the
+  // client's own path, at most, in the last moments. A number that changed with every call would
+  // split callers who should share a connection.
+  unsigned other_callers(unsigned callers, Deadline now) noexcept {
+    return others_.report(lent_ + callers, now);
+  }
   // Adds what the paths counted. Blocks; do not call under a baton.
   void add_to(std::vector<NodeStats>& stats);
   void add_to(std::vector<NodeMetrics>& metrics);
@@ -100,10 +115,10 @@ class BulkConnections {
  private:
   Side* add_side();
   Side* take(const Need& need) SHEAF_REQUIRES(mutex_);
-  void note_outages(const Need& need) SHEAF_REQUIRES(mutex_);
+  void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);
   void make_place(std::uint32_t node) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
-  void distrust(Side& side, std::uint32_t node);
+  void distrust(Side& side, std::span<const std::uint32_t> nodes);
   std::vector<Side*> all();
 
   const unsigned limit_;
@@ -114,6 +129,7 @@ class BulkConnections {
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // the size of sides_
   std::atomic<unsigned> lent_ = 0;
+  RecentPeak others_;
   std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the most recently used is last
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
   std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: those known here

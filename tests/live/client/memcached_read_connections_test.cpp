@@ -1,5 +1,6 @@
-// Large batches that several threads read from one real memcached server at once: they get
-// connections of their own, and the same answers as without them.
+// Large batches that several threads read from one real memcached server at once, and single keys
+// that they read with spin=false: they get connections of their own, and the same answers as
+// without them.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 #include <array>
 
 #include "base/read_clocks.h"
-#include "client/runtime/bulk_connections.h"
+#include "client/runtime/read_connections.h"
 #include "cluster/placement/topology.h"
 #include "protocol/memcached/sessions.h"
 #include "tests/live/client/memcached_fleet.h"
@@ -92,13 +93,13 @@ void wait_for_connections(const Fleet& fleet, std::uint32_t wanted) {
   }
 }
 
-class BulkConnections : public testing::TestWithParam<const char*> {};
+class ReadConnections : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(In, BulkConnections, testing::Values("meta", "binary"),
+INSTANTIATE_TEST_SUITE_P(In, ReadConnections, testing::Values("meta", "binary"),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST_P(BulkConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn) {
-  Fleet fleet(1, std::string("?batch_connections=3&protocol=") + GetParam());
+TEST_P(ReadConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn) {
+  Fleet fleet(1, std::string("?read_connections=3&protocol=") + GetParam());
   const NodeStats before = fleet.stats(0);
   Readers readers(*fleet.client, fleet, 6);
   wait_for_connections(fleet, 4);
@@ -113,26 +114,121 @@ TEST_P(BulkConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTh
   EXPECT_EQ(after.health, NodeHealth::up);
 }
 
-TEST(MemcachedBulkConnections, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
+// Threads that read single keys of a fleet and check every answer. Each key holds its own name.
+class KeyReaders {
+ public:
+  KeyReaders(Client& client, const Fleet& fleet, unsigned threads) : client_(client) {
+    for (unsigned t = 0; t < threads; ++t) {
+      threads_.emplace_back([this, &fleet, at = std::size_t{t} * 31]() mutable {
+        for (; !over_; ++at) read(fleet.names[at % fleet.names.size()]);
+      });
+    }
+  }
+  ~KeyReaders() { stop(); }
+  KeyReaders(const KeyReaders&) = delete;
+  KeyReaders& operator=(const KeyReaders&) = delete;
+
+  void wait_for(std::uint64_t more) const {
+    const std::uint64_t wanted = done_ + more;
+    while (done_ < wanted) std::this_thread::yield();
+  }
+  // Returns the number of gets. None may have failed.
+  std::uint64_t end() {
+    stop();
+    EXPECT_EQ(failed_, 0u);
+    EXPECT_EQ(wrong_, 0u);
+    return done_;
+  }
+
+ private:
+  void stop() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  void read(const std::string& key) {
+    const auto got = client_.get(key, {.timeout = 20s});
+    failed_ += !got;
+    wrong_ += got && (!*got || (*got)->data != key);
+    ++done_;
+  }
+
+  Client& client_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
+  std::atomic<std::uint64_t> wrong_ = 0;
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+TEST_P(ReadConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfManyServers) {
+  Fleet fleet(3, std::string("?spin=false&read_connections=4&protocol=") + GetParam());
+  const auto total = [&](auto member) {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < 3; ++i) sum += fleet.stats(i).*member;
+    return sum;
+  };
+  const std::uint64_t before = total(&NodeStats::requests);
+  KeyReaders readers(*fleet.client, fleet, 4);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (total(&NodeStats::connections) < 12) ASSERT_LT(Fleet::Clock::now(), end);
+  readers.wait_for(1'000);
+  const std::uint64_t gets = readers.end();
+  EXPECT_EQ(total(&NodeStats::requests) - before, gets);
+  EXPECT_LE(total(&NodeStats::connects), 15u) << "its own, and one for each thread";
+  EXPECT_EQ(total(&NodeStats::in_flight), 0u);
+}
+
+// The connections are not watched between two gets, so the next get finds out that one has ended.
+TEST(MemcachedReadConnections, GetsOfThreadsThatSleepDoNotFailBecauseAServerWasRestarted) {
+  Fleet fleet(2, "?spin=false");
+  for (int i = 0; i < 5; ++i) {
+    {
+      KeyReaders readers(*fleet.client, fleet, 4);
+      const auto end = Fleet::Clock::now() + 20s;
+      while (fleet.stats(0).connections < 3) ASSERT_LT(Fleet::Clock::now(), end);
+      readers.end();
+    }
+    fleet.servers[0].to_break().kill();
+    fleet.servers[0].to_break().restart();
+    const auto end = Fleet::Clock::now() + 20s;
+    while (fleet.set_all() > 0) ASSERT_LT(Fleet::Clock::now(), end);
+  }
+}
+
+TEST(MemcachedReadConnections, NoneAreOpenedForOneThreadOrSmallBatches) {
   Fleet one(1);
   read_some(one, 1, large_size);
   read_some(one, 6, 7);
   EXPECT_EQ(one.stats(0).connects, 1u);
-  Fleet two(2);
-  read_some(two, 6, large_size);
+  Fleet two(2, "?spin=false");
+  read_some(two, 1, large_size);
   EXPECT_EQ(two.stats(0).connects, 1u);
 }
 
-TEST(MemcachedBulkConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
-  for (const char* const options : {"?batch_connections=0", "?failover=rehash"}) {
+TEST(MemcachedReadConnections, ThreadsThatSleepGetOneToEachServerOfABatch) {
+  Fleet fleet(2, "?spin=false&read_connections=3");
+  Readers readers(*fleet.client, fleet, 3);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(0).connections < 3 || fleet.stats(1).connections < 3) {
+    ASSERT_LT(Fleet::Clock::now(), end);
+    std::this_thread::yield();
+  }
+  readers.wait_for(200);
+  readers.end();
+  EXPECT_LE(fleet.stats(1).connects, 4u) << "its own, and one for each thread";
+}
+
+TEST(MemcachedReadConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
+  for (const char* const options : {"?read_connections=0", "?failover=rehash"}) {
     Fleet fleet(1, options);
     read_some(fleet, 6, large_size);
     EXPECT_EQ(fleet.stats(0).connects, 1u) << options;
   }
 }
 
-TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
-  Fleet fleet(1, "?batch_connections=2&idle_timeout=200ms");
+TEST(MemcachedReadConnections, IdleConnectionsAreClosedAndOpenedAgain) {
+  Fleet fleet(1, "?read_connections=2&idle_timeout=200ms");
   for (int i = 0; i < 3; ++i) {
     Readers readers(*fleet.client, fleet, 6);
     wait_for_connections(fleet, 3);
@@ -142,7 +238,7 @@ TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
 }
 
 // The connections that the server refuses are not needed.
-TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
+TEST(MemcachedReadConnections, AServerAtItsConnectionLimitFailsNoBatch) {
   Fleet fleet(1, "", 0);
   const std::vector<Client> all = test::crowd(fleet.node(0));
   Readers readers(*fleet.client, fleet, 6);
@@ -157,7 +253,7 @@ TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
 }
 
 // Other callers keep the client's own path busy. This thread's batch must not overtake its own set.
-TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
+TEST(MemcachedReadConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   Fleet fleet(1);
   const std::string mine = "mine";
   std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large_size);
@@ -179,8 +275,8 @@ TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefor
   readers.end();
 }
 
-// Callers on bulk connections wait in the read, where no other thread can wake them.
-TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
+// Callers on read connections wait in the read, where no other thread can wake them.
+TEST(MemcachedReadConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
   Fleet fleet(1);
   constexpr auto limit = 500ms;
   std::atomic<bool> over = false;
@@ -230,7 +326,7 @@ class LentPaths : public testing::Test {
   test::NoEvents events_;
 
  protected:
-  using Paths = client::runtime::BulkConnections;
+  using Paths = client::runtime::ReadConnections;
 
   LentPaths() : config_(configure(*server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, [this] {
@@ -246,7 +342,7 @@ class LentPaths : public testing::Test {
   Paths::Lease borrow() {
     const auto end = Fleet::Clock::now() + 20s;
     while (Fleet::Clock::now() < end) {
-      if (auto lease = paths->borrow({0, 0, 1}, read_monotonic())) return lease;
+      if (auto lease = paths->borrow({servers, 1}, read_monotonic())) return lease;
       std::this_thread::yield();
     }
     throw std::runtime_error("no path to borrow");
@@ -257,6 +353,7 @@ class LentPaths : public testing::Test {
     std::thread(work).join();
   }
 
+  const std::array<Paths::Server, 1> servers{};
   std::optional<Paths> paths;  // last, because it uses the others until its end
 };
 
@@ -269,21 +366,21 @@ TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
     lease.reset();  // so that the other one is returned last
     other.reset();
   });
-  EXPECT_FALSE(paths->in_use());
+  EXPECT_EQ(paths->lent(), 0u);
   const Paths::Lease again = borrow();
   EXPECT_EQ(&*again, mine);
-  EXPECT_TRUE(paths->in_use());
+  EXPECT_EQ(paths->lent(), 1u);
 }
 
 TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
   {
     const Paths::Lease lease = borrow();
-    lease.distrust(0);
+    lease.distrust({&servers[0].node, 1});
   }
-  EXPECT_FALSE(paths->borrow({0, 0, 1}, read_monotonic()));
+  EXPECT_FALSE(paths->borrow({servers, 1}, read_monotonic()));
 }
 
-TEST(MemcachedBulkConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
+TEST(MemcachedReadConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
   Fleet fleet(1);
   Client client = test::open("memcached://" + fleet.node(0));
   Readers readers(client, fleet, 4);
