@@ -504,12 +504,12 @@ class Words(unittest.TestCase):
 
     def test_glossary(self):
         code = "// A read\n// connection.\nclass HostLane {};\nint fencing_token;\n"
-        good = ["read connection", "fencing token", "lane, lane"]
+        good = ["fencing token", "lane, lane", "read connection"]
         self.assertEqual(self.glossary(good, code), [])
-        self.assertTrue(self.glossary(good[:2], code))  # an own word without a row
+        self.assertTrue(self.glossary(good[::2], code))  # an own word without a row
         self.assertTrue(self.glossary(good + ["seam"], code))  # not used anywhere
         self.assertTrue(self.glossary(["lane, seam"], code))
-        self.assertTrue(self.glossary(["lane", "read connection"], code))  # the order
+        self.assertTrue(self.glossary(["read connection", "lane"], code))  # the order
         self.assertTrue(self.glossary(["lane", "lane"], code))
 
     def test_words_that_pages_use(self):

@@ -85,8 +85,9 @@ TEST(TlsRotation, OfCertificatesAndPasswordsFailsNoCall) {
   for (unsigned n = 0; n < 20; ++n) {
     certificates.rotate();
     const auto before = client.stats().at(0).connects;
-    wait_for_condition("another connection",
-                       [&] { return client.stats().at(0).connects > before; });
+    const unsigned former = logins;
+    wait_for_condition("another login, and a connection with it",
+                       [&] { return logins > former && client.stats().at(0).connects > before; });
   }
   EXPECT_GT(std::chrono::steady_clock::now() - started,
             std::chrono::seconds(ClientCertificates::seconds_of_life))
