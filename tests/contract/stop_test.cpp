@@ -317,7 +317,8 @@ std::vector<ServerKind> server_kinds() {
   for (const std::string protocol : {"meta", "binary"}) {
     kinds.push_back({"Memcached_" + protocol, [protocol] {
                        return std::make_unique<RealServer<test::MemcachedProcess>>(
-                           "memcached://", "?max_in_flight=64&protocol=" + protocol);
+                           "memcached://",
+                           "?max_in_flight=64&read_connections=0&protocol=" + protocol);
                      }});
   }
 #endif
@@ -328,6 +329,7 @@ class StopOnServer : public testing::TestWithParam<ServerKind> {
  protected:
   // Stops a call that was sent to the server, which does not answer until it is resumed.
   std::vector<Outcome> stop_unanswered(const StopForm& form, MeasuredRelease& measured) {
+    // Its connection is the one that the call uses, because there are no others.
     client.get("warm", {.timeout = patience}).value();
     server->stop();
     // Requests in flight when stats() returns have been written, since stats() runs after the turn.
