@@ -16,7 +16,7 @@ constexpr unsigned most_sleeping_in_batches = 4;
 ReadConnections::Lease read_connection_of(runtime::Context& context, const cluster::BatchPlan& plan,
                                           Deadline now) {
   if (plan.nodes().size() == 1) {
-    if (plan.size() < ReadConnections::fewest_keys) return {};
+    if (plan.size() < ReadConnections::fewest_keys || other_callers(context, now) == 0) return {};
   } else {
     const unsigned others = sharing_callers(context, now);
     if (others == 0 || others >= most_sleeping_in_batches) return {};
@@ -62,9 +62,7 @@ GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
   const ReadConnections::Lease lease = read_connection_of(context, plan, terms.started);
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
-  // Only this caller uses the connection, so it can wait in read. With a stop token it must not,
-  // because read would notice a stop too late.
-  if (lease && stop == nullptr) how.wait = socket::Wait::read;
+  if (lease) how.wait = wait_on_read_connection(stop);
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));
   auto entries = batch.wait(stop);

@@ -46,15 +46,27 @@ class OneOperation final : private socket::RequestSink {
   std::optional<Out> out_;
 };
 
+// Admits a blocking call and gives its operation the deadline.
+inline Result<Admission> admit(const runtime::Context& context, KeyRequest& request) {
+  auto admitted =
+      admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
+  if (admitted) request.operation.deadline = admitted->deadline;
+  return admitted;
+}
+
+// Runs an admitted operation on a path for a caller that waits.
+template <class Op>
+typename Op::Out run_on(runtime::Path& path, HowToWait how, const KeyRequest& request,
+                        const Admission& admission) {
+  return Blocking<OneOperation<Op>>(path.lane(), how, path.cluster(), request, admission)
+      .wait(request.stop);
+}
+
 template <class Op>
 typename Op::Out call(runtime::Context& context, KeyRequest request) {
-  const auto admitted =
-      admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
+  const auto admitted = admit(context, request);
   if (!admitted) return Failure(admitted.error());
-  request.operation.deadline = admitted->deadline;
-  return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context.cluster(),
-                                    request, *admitted)
-      .wait(request.stop);
+  return run_on<Op>(context.path(), HowToWait::for_keys(1, 1), request, *admitted);
 }
 
 // The contents of a Call for one operation: the request, with copies of its texts.

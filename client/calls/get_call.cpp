@@ -1,7 +1,5 @@
 #include "client/calls/get_call.h"
 
-#include <utility>
-
 #include "client/calls/call.h"
 #include "client/calls/read_connection.h"
 
@@ -9,7 +7,6 @@ namespace sheaf::client::calls {
 namespace {
 
 using runtime::ReadConnections;
-using Get = Blocking<OneOperation<runtime::GetOp>>;
 
 // With more callers for each server, gets share the client's own connection: what they ask then
 // leaves in few writes, and is answered in few. With fewer there is little to merge, and callers
@@ -32,22 +29,16 @@ ReadConnections::Lease read_connection_of(runtime::Context& context, const KeyRe
 }  // namespace
 
 Result<GetResult> get(runtime::Context& context, KeyRequest request) {
-  const auto admitted =
-      admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
+  const auto admitted = admit(context, request);
   if (!admitted) return Failure(admitted.error());
-  request.operation.deadline = admitted->deadline;
   std::uint32_t node = cluster::nobody;
   if (const auto lease = read_connection_of(context, request, node, admitted->started)) {
-    // Only this caller uses the connection, so it can wait in read. With a stop token it must not,
-    // because read would notice a stop too late.
-    const auto wait = request.stop == nullptr ? socket::Wait::read : socket::Wait::sleep;
-    auto out =
-        Get((*lease).lane(), {0, wait}, (*lease).cluster(), request, *admitted).wait(request.stop);
+    const HowToWait how{0, wait_on_read_connection(request.stop)};
+    auto out = run_on<runtime::GetOp>(*lease, how, request, *admitted);
     if (!out && out.error().outcome != Outcome::refused) lease.distrust({&node, 1});
     if (out || !lost(out.error())) return out;
   }
-  return Get(context.lane(), HowToWait::for_keys(1, 1), context.cluster(), request, *admitted)
-      .wait(request.stop);
+  return run_on<runtime::GetOp>(context.path(), HowToWait::for_keys(1, 1), request, *admitted);
 }
 
 }  // namespace sheaf::client::calls

@@ -2,7 +2,8 @@
 
 // Path: carries requests from calls to servers and back. It consists of a loop, the lane that
 // drives it, and a cluster's connections, with the dialer and the sessions they are made of. A
-// client has one for everything, and some more for large reads (read_connections.h).
+// client has one for everything, and some more for reads of several threads
+// (read_connections.h).
 //
 // Thread rule: the accessors from any thread; what they return under the baton of lane().
 
@@ -46,7 +47,6 @@ class Path {
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   // Under the baton.
   protocol::SessionFactory& sessions() noexcept { return *sessions_; }
-  const protocol::SessionFactory& sessions() const noexcept { return *sessions_; }
 
   // From now on the servers decide who owns which key (map_fetcher.h). Call before start() of the
   // lane; the topology is the first one of MapFetcher. `table` and `events` outlive the path.
