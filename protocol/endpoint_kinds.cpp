@@ -156,8 +156,13 @@ constexpr std::array table{
 constexpr EndpointTraits unknown_kind{
     .kind = EndpointKind{255}, .scheme = "unknown", .system = "unknown"};
 
-// "a, b or c"
-std::string join(std::span<const std::string_view> schemes, std::string_view suffix) {
+// "a, b or c": the schemes that `scheme_of` returns for the rows, without the empty ones.
+template <class SchemeOf>
+std::string list(std::string_view suffix, const SchemeOf& scheme_of) {
+  std::vector<std::string_view> schemes;
+  for (const EndpointTraits& row : endpoint_kinds()) {
+    if (const std::string_view scheme = scheme_of(row); !scheme.empty()) schemes.push_back(scheme);
+  }
   std::string text;
   for (std::size_t i = 0; i < schemes.size(); ++i) {
     if (i > 0) text += i + 1 < schemes.size() ? ", " : " or ";
@@ -183,28 +188,20 @@ const EndpointTraits* find_scheme(std::string_view scheme) noexcept {
 }
 
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature) {
-  std::vector<std::string_view> schemes;
-  for (const EndpointTraits& row : endpoint_kinds()) {
-    if (!feature || row.features.has(*feature)) schemes.push_back(row.scheme);
-  }
-  return join(schemes, suffix);
+  return list(suffix, [&](const EndpointTraits& row) {
+    return !feature || row.features.has(*feature) ? row.scheme : std::string_view();
+  });
 }
 
 std::string list_tls_schemes(std::string_view suffix) {
-  std::vector<std::string_view> schemes;
-  for (const EndpointTraits& row : endpoint_kinds()) {
-    if (!row.tls_scheme.empty()) schemes.push_back(row.tls_scheme);
-  }
-  return join(schemes, suffix);
+  return list(suffix, [](const EndpointTraits& row) { return row.tls_scheme; });
 }
 
 std::string list_schemes_with(OptionGroup group, std::string_view suffix) {
   if (group == OptionGroup::tls) return list_tls_schemes(suffix);
-  std::vector<std::string_view> schemes;
-  for (const EndpointTraits& row : endpoint_kinds()) {
-    if (has_group(row, false, group)) schemes.push_back(row.scheme);
-  }
-  return join(schemes, suffix);
+  return list(suffix, [&](const EndpointTraits& row) {
+    return has_group(row, false, group) ? row.scheme : std::string_view();
+  });
 }
 
 }  // namespace sheaf::protocol

@@ -37,9 +37,6 @@ class SessionFactory {
   // The node has left the topology, and all its sessions are gone: from now on the index may mean
   // another server.
   virtual void forget(unsigned /*node*/) {}
-  // A factory of the same sessions for another lane; null if the kind has none. It has no login
-  // yet. Any thread.
-  virtual std::unique_ptr<SessionFactory> another() const { return nullptr; }
   // Sessions that start from now on use this login. Those already started learn of it from their
   // connections (Session::renew_login).
   virtual void set_login(SharedLogin login) { login_->present = std::move(login); }

@@ -86,20 +86,21 @@ Result<void> Context::open_paths(Random& random) {
 // Used only if two paths cannot disagree on the node of a key. Not used with a driver, since each
 // path would need a thread.
 void Context::make_read_connections(Random& random) {
-  const bool useful = std::as_const(*path_).sessions().another() != nullptr &&
-                      !path_->follows_map() && config_.failover == FailoverMode::owner;
+  const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
+  const bool useful =
+      traits.reads_apart && !path_->follows_map() && config_.failover == FailoverMode::owner;
   if (!useful || config_.read_connections == 0 || driver_ != nullptr) return;
-  const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
+  const auto open_one = [this, &traits, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when first wanted
     config.pool_max = 1;
     config.spin = false;  // next to other drivers no processor is idle
-    auto sessions = std::as_const(*path_).sessions().another();
+    auto sessions = traits.make_sessions(config, seeds->fork());
     sessions->set_login(login_);
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
                            seeds->fork(), ReadConnections::grace);
     if (!path) return std::unique_ptr<Path>();
-    if (protocol::traits_of(config.kind).make_map != nullptr) {
+    if (traits.make_map != nullptr) {
       (*path)->follow_nobody(stand_alone, seeds->fork());
     }
     (*path)->lane().start();

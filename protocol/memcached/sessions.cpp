@@ -70,10 +70,6 @@ void MemcachedSessions::set_login(SharedLogin login) {
   }
 }
 
-std::unique_ptr<SessionFactory> MemcachedSessions::another() const {
-  return std::make_unique<MemcachedSessions>(config_);
-}
-
 bool MemcachedSessions::takes_batches(std::string_view key) const noexcept {
   return is_listable_key(key);
 }

@@ -22,7 +22,6 @@ class MemcachedSessions final : public SessionFactory {
   explicit MemcachedSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override;
   void forget(unsigned node) override;
-  std::unique_ptr<SessionFactory> another() const override;
   void set_login(SharedLogin login) override;
   bool takes_batches(std::string_view key) const noexcept override;
 

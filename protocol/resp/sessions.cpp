@@ -10,7 +10,7 @@
 
 namespace sheaf::protocol::resp {
 
-RespSessions::RespSessions(const ClusterConfig& config) : config_(config) {
+RespSessions::RespSessions(const ClusterConfig& config) {
   options_.handshake.login = login();
   options_.over_tls = config.tls;
   options_.keep_alive = config.keep_alive;
@@ -25,10 +25,6 @@ std::unique_ptr<Session> RespSessions::make(unsigned, SessionUse use, Now) {
   options.handshake.readonly = use == SessionUse::reads;
   options.handshake.known = known();
   return std::make_unique<RespSession>(std::move(options));
-}
-
-std::unique_ptr<SessionFactory> RespSessions::another() const {
-  return std::make_unique<RespSessions>(config_);
 }
 
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }

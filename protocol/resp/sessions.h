@@ -19,11 +19,9 @@ class RespSessions final : public SessionFactory {
  public:
   explicit RespSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override;
-  std::unique_ptr<SessionFactory> another() const override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
-  const ClusterConfig config_;
   SessionOptions options_;
 };
 

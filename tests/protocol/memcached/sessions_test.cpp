@@ -160,7 +160,7 @@ TEST_F(Negotiating, SessionsForAnotherLaneNegotiateForThemselves) {
   begin();
   session->on_eof(now);
   last_event();
-  const auto lane = sessions->another();
+  const auto lane = sessions_of(config);
   ASSERT_NE(lane, nullptr);
   sessions->make(0, SessionUse::requests, now);
   const auto other = lane->make(0, SessionUse::requests, now);

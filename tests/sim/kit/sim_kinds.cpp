@@ -20,11 +20,6 @@ class BuggySessions final : public SessionFactory {
     return std::make_unique<sim::BuggySession>(real_->make(node, use, now), bug_);
   }
   void forget(unsigned node) override { real_->forget(node); }
-  std::unique_ptr<SessionFactory> another() const override {
-    auto real = real_->another();
-    if (real == nullptr) return nullptr;
-    return std::make_unique<BuggySessions>(std::move(real), bug_);
-  }
   void set_login(SharedLogin login) override { real_->set_login(std::move(login)); }
   bool takes_batches(std::string_view key) const noexcept override {
     return real_->takes_batches(key);
