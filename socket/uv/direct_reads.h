@@ -57,8 +57,12 @@ class DirectReads {
   void dial_begins() noexcept { ++dials_; }
   void dial_ends() noexcept { --dials_; }
 
-  // True if try_read() neglects nothing.
-  bool single() const noexcept { return only() != nullptr; }
+  // The loop now asks the kernel about all connections, and does so again by then.
+  void ask_about_all_by(Deadline then) noexcept { ask_at_ = then; }
+  // True if it need not do so yet, or never, because there is only one.
+  bool may_neglect_others(Deadline now) const noexcept {
+    return now < ask_at_ || only() != nullptr;
+  }
   // Reads the only connection, or those that something is due on; returns true if any was read.
   bool try_read() const;
   // Waits in the read of the connection that a reply is due on, if there is just one; returns true
@@ -84,6 +88,7 @@ class DirectReads {
   std::vector<Readable*> connections_;
   std::vector<Readable*> unwatched_;  // some of connections_
   unsigned dials_ = 0;                // dials in progress
+  Deadline ask_at_{0};
 };
 
 // Lets recv() on a non-blocking socket wait for up to `longest_read` unless it is given

@@ -119,12 +119,12 @@ void UvLoop::wait(Deadline until) {
 }
 
 void UvLoop::sleep(Deadline until) {
-  const bool neglect = now_.mono < ask_at_ || direct_reads_.single();
-  if (wait_by_ == Wait::read && neglect && direct_reads_.wait(until - now_.mono)) {
+  if (wait_by_ == Wait::read && direct_reads_.may_neglect_others(now_.mono) &&
+      direct_reads_.wait(until - now_.mono)) {
     if (!busy_) poll(false);
     return;
   }
-  ask_at_ = now_.mono + longest_neglect_in_reads;
+  direct_reads_.ask_about_all_by(now_.mono + longest_neglect_in_reads);
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now_.mono);
     uv_update_time(loop_.get());
@@ -145,9 +145,8 @@ bool UvLoop::spin(Deadline until) {
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
   const Deadline start = read_monotonic();
   for (Deadline now = start; now < std::min(until, start + spin_.budget);) {
-    const bool neglect = now < ask_at_ || direct_reads_.single();
-    if (!neglect || !direct_reads_.try_read()) {
-      ask_at_ = now + longest_neglect;
+    if (!direct_reads_.may_neglect_others(now) || !direct_reads_.try_read()) {
+      direct_reads_.ask_about_all_by(now + longest_neglect);
       poll(false);
     }
     if (busy_ || (hook_ != nullptr && hook_->has_work())) {

@@ -83,7 +83,6 @@ class UvLoop final : public DrivenLoop {
   bool busy_ = true;
   bool do_not_wait_ = false;  // in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
-  Deadline ask_at_{0};        // when a loop that reads directly next asks about all connections
   std::unique_ptr<uv_loop_s> loop_;
   TimerHandle alarm_;  // ends the wait; fires no timer itself
   PollHandle waker_;
