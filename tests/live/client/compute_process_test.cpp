@@ -31,9 +31,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The longest pauses of waiting callers and of the machine. With them the lease of a test, 2 s, is
-// still shorter than the default, 10 s. The simulation judges the time itself.
-constexpr auto pauses = 6s * test::slowness;
+// The longest pauses of waiting callers and of the machine.
+constexpr auto pauses = 2s * test::slowness;
 
 // Bytes from child processes to this one, or in the other direction.
 class Pipe {

@@ -27,7 +27,8 @@ using test::Fleet;
 
 constexpr std::size_t large_size = 100;  // keys
 
-// Threads that read a fleet's keys in batches and check every answer. Each key holds its own name.
+// Threads that read a fleet's keys, `size` at once, and check every answer. Each key holds its own
+// name.
 class Readers {
  public:
   Readers(Client& client, const Fleet& fleet, unsigned threads, std::size_t size = large_size)
@@ -42,7 +43,7 @@ class Readers {
     const std::uint64_t wanted = done_ + more;
     while (done_ < wanted) std::this_thread::yield();
   }
-  // Returns the number of batches. None may have failed.
+  // Returns the number of reads. None may have failed.
   std::uint64_t end() {
     stop();
     EXPECT_EQ(failed_, 0u);
@@ -58,15 +59,21 @@ class Readers {
   }
   void run(std::size_t thread) {
     for (std::size_t at = thread * 10; !over_; at = (at + size_) % (fleet_.keys.size() - size_)) {
-      const std::span<const std::string_view> keys(fleet_.keys.data() + at, size_);
-      const auto all = client_.get_many(keys, {.timeout = 20s});
-      for (std::size_t i = 0; i < size_; ++i) {
-        const auto& [key, got] = all[i];
-        failed_ += !got;
-        wrong_ += key != keys[i] || (got && (!*got || (*got)->data != keys[i]));
-      }
+      size_ == 1 ? read(fleet_.keys[at]) : read_many({fleet_.keys.data() + at, size_});
       ++done_;
     }
+  }
+  void read(std::string_view key) { check(key, client_.get(key, {.timeout = 20s})); }
+  void read_many(std::span<const std::string_view> keys) {
+    const auto all = client_.get_many(keys, {.timeout = 20s});
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      wrong_ += all[i].key != keys[i];
+      check(keys[i], all[i].result);
+    }
+  }
+  void check(std::string_view key, const Result<GetResult>& got) {
+    failed_ += !got;
+    wrong_ += got && (!*got || (*got)->data != key);
   }
 
   Client& client_;
@@ -114,53 +121,6 @@ TEST_P(ReadConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTh
   EXPECT_EQ(after.health, NodeHealth::up);
 }
 
-// Threads that read single keys of a fleet and check every answer. Each key holds its own name.
-class KeyReaders {
- public:
-  KeyReaders(Client& client, const Fleet& fleet, unsigned threads) : client_(client) {
-    for (unsigned t = 0; t < threads; ++t) {
-      threads_.emplace_back([this, &fleet, at = std::size_t{t} * 31]() mutable {
-        for (; !over_; ++at) read(fleet.names[at % fleet.names.size()]);
-      });
-    }
-  }
-  ~KeyReaders() { stop(); }
-  KeyReaders(const KeyReaders&) = delete;
-  KeyReaders& operator=(const KeyReaders&) = delete;
-
-  void wait_for(std::uint64_t more) const {
-    const std::uint64_t wanted = done_ + more;
-    while (done_ < wanted) std::this_thread::yield();
-  }
-  // Returns the number of gets. None may have failed.
-  std::uint64_t end() {
-    stop();
-    EXPECT_EQ(failed_, 0u);
-    EXPECT_EQ(wrong_, 0u);
-    return done_;
-  }
-
- private:
-  void stop() {
-    over_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-  void read(const std::string& key) {
-    const auto got = client_.get(key, {.timeout = 20s});
-    failed_ += !got;
-    wrong_ += got && (!*got || (*got)->data != key);
-    ++done_;
-  }
-
-  Client& client_;
-  std::atomic<std::uint64_t> done_ = 0;
-  std::atomic<std::uint64_t> failed_ = 0;
-  std::atomic<std::uint64_t> wrong_ = 0;
-  std::atomic<bool> over_ = false;
-  std::vector<std::thread> threads_;
-};
-
 TEST_P(ReadConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfManyServers) {
   Fleet fleet(3, std::string("?spin=false&read_connections=4&protocol=") + GetParam());
   const auto total = [&](auto member) {
@@ -169,7 +129,7 @@ TEST_P(ReadConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfM
     return sum;
   };
   const std::uint64_t before = total(&NodeStats::requests);
-  KeyReaders readers(*fleet.client, fleet, 4);
+  Readers readers(*fleet.client, fleet, 4, 1);
   const auto end = Fleet::Clock::now() + 20s;
   while (total(&NodeStats::connections) < 12) ASSERT_LT(Fleet::Clock::now(), end);
   readers.wait_for(1'000);
@@ -184,7 +144,7 @@ TEST(MemcachedReadConnections, GetsOfThreadsThatSleepDoNotFailBecauseAServerWasR
   Fleet fleet(2, "?spin=false");
   for (int i = 0; i < 5; ++i) {
     {
-      KeyReaders readers(*fleet.client, fleet, 4);
+      Readers readers(*fleet.client, fleet, 4, 1);
       const auto end = Fleet::Clock::now() + 20s;
       while (fleet.stats(0).connections < 3) ASSERT_LT(Fleet::Clock::now(), end);
       readers.end();
