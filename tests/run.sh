@@ -11,8 +11,9 @@
 #   tests/run.sh long     all, with ten times the seeds, kills and fuzzing, then the live hour
 #                         (hour), and then on fresh machines of each Debian (tests/on.sh)
 #   tests/run.sh PART...  of these: quick dev asan tsan fuzz lint hour; lint is clang-tidy over dev,
-#                         hour is five minutes of events on live clusters of each software, and the
-#                         ends of leaders that a machine with other work would judge wrongly
+#                         hour is five minutes of events on live clusters of each software, the
+#                         ends of leaders that a machine with other work would judge wrongly, and
+#                         each source and internal header compiled alone
 #
 # tests/suites.cmake says what runs where.
 set -u
@@ -86,7 +87,7 @@ run_part() {
   case $part in
     quick) build=dev ;;
     lint | hour) build=dev targets=dev ;;
-    asan) at_once=$((2 * jobs)) extent=$((extent / 2)) ;;  # dev makes all attempts
+    asan) at_once=$((2 * jobs)) extent=$((extent / 4)) ;;  # dev makes all attempts
     tsan | fuzz) at_once=$((2 * jobs)) ;;
   esac
   echo "== $part"

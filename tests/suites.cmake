@@ -23,7 +23,8 @@
 # sanitizer has not seen. Nor Garnet, which for a client's threads is another Redis.
 set(SHEAF_SUITES
 # what                                tests          runs in         shards, seconds, with
-  "pure                                *              quick,asan      4 10"
+  "pure.large  *AMillionKeys*:SlotLocator.TheL*:SlotLocator.ManyH*    quick           1 10"
+  "pure                                rest           quick,asan      4 10"
   "system                              *              quick,asan,tsan 1 40"
   "client                              *              quick,asan      1 10"
   "toy                                 *              quick,asan,tsan 1 3"
@@ -33,12 +34,12 @@ set(SHEAF_SUITES
   "contract.plain                      rest           quick,asan,tsan 1 30"
   "contract.Embedded                   kind           quick,asan,tsan 2 30"
   "contract.EmbeddedPageSpelling       kind           all             2 30"
-  "contract.Brokers                    kind           quick           1 50"
+  "contract.Brokers                    kind           quick,asan      1 50"
   "contract.BrokersPageSpelling        kind           all             4 30"
-  "contract.BrokersOverTls             kind           all,asan        4 40"
-  "contract.MemcachedMeta              kind           quick,asan,tsan 1 60"
+  "contract.BrokersOverTls             kind           all             4 40"
+  "contract.MemcachedMeta              kind           quick,tsan      1 60"
   "contract.MemcachedBinary            kind           all,asan        4 30"
-  "contract.MemcachedOverTls           kind           all             4 40"
+  "contract.MemcachedOverTls           kind           all,asan        4 40"
   "contract.RedisServers               kind           all,asan,tsan   4 30"
   "contract.RedisServersInResp2        kind           all             4 30"
   "contract.RedisServersWithoutScripts kind           all,asan        4 30"
@@ -69,13 +70,13 @@ PluginHostile.PayloadsCut*                                              all,asan
   "live.memcached_sessions  Operations/*:BothProtocols.*:Limits.*:LogIn.* quick,asan 1 20"
   "live.durable                        BrokerData.*:BrokerKills.*  all,asan  2 30"
   "live.faults  BrokerO*:BrokerRehash.*:WatchBroker.*:LockProcesses.AR*:Memcached*Faults.*:\
-*ReadConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
+*ExtraConnections*:*MemcachedLocks.*Restart*:*/NamedNodes*:RedisCommandsLost.*:RedisChanges.*:\
 RedisDiskFull.*:UnixSockets.*:RedisForeigners.*:RedisWithoutCluster.*:By/RedisRoles.*:\
 OtherKinds.*                                                            all,asan,tsan 1 100"
   "live.canary                         *Canary.*      quick           1 20"
   "live.variants  *PageSpelling:*OverTls:*InResp2:*WithoutScripts       all,asan        1 60"
   "live.on_memcached  *Memcached*:*Fleet*:*LogIns*:*WrongProtocol*:Protocols*:MovingCache*:\
-ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*ReadConnections*:\
+ServersChange*-*OverTls:*Canary.*:*Lent*:Memcached*Faults.*:*ExtraConnections*:\
 *MemcachedLocks.*Restart*:UnixSockets.*:*Leaders.*                      quick,asan,tsan 1 120"
   "live.on_redis  Redis*:*/Redis:*/RedisServers:Credentials*:Rotation.A*:LoginRenewal*\
 -*Canary.*:RedisCommandsLost.*:RedisChanges.*:RedisDiskFull.*:RedisForeigners.*:\
@@ -108,7 +109,8 @@ TlsCluster.*                                                            all,asan
   "structure.tree                      -              quick           1 25"
   "structure.*_can_fail                -              quick           1 10"
   "structure.clang_format              -              quick           1 20"
-  "structure.headers_compile_alone     -              all             1 250"
+  "structure.public_headers_compile_alone    -        all             1 100"
+  "structure.internal_headers_compile_alone  -        hour            1 100"
   "consumer                            -              all             1 300"
   "consumer_with_each_source_alone     -              hour            1 300"
   "rebuild                             -              all             1 150"

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Compiles headers alone, and the program of the README. Public headers are compiled with every
-compiler that is installed: each as the oldest C++ from 20 on that it knows, and all together as the
-newest, in which a header of libstdc++ includes no less. Internal headers are compiled with the
-build's compiler, as C++23, unless a source file includes them first and so proves that they
-compile. Those of tests are not.
+"""Compiles headers alone.
 
-headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
-that docs/compatibility.md supports. With ccache an unchanged header costs nothing; ccache needs a
-file to compile and an object to keep.
+public: the public headers, and the program of the README, with every compiler that is installed:
+each as the oldest C++ from 20 on that it knows, and all together as the newest, in which a header
+of libstdc++ includes no less.
+
+internal: the others, with the build's compiler, as C++23, unless a source file includes them first
+and so proves that they compile. Those of tests are not compiled.
+
+headers.py public|internal ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others
+are those in PATH that docs/compatibility.md supports. With ccache an unchanged header costs
+nothing; ccache needs a file to compile and an object to keep.
 """
 
 import glob
@@ -55,12 +58,20 @@ def readme_program(root):
         return re.search(r"```cpp\n(.*?)```", readme.read(), re.DOTALL).group(1)
 
 
-def jobs(root, build, compilers, skipped):
-    """The jobs: the compiler, the standard, a name, the text and the header folders."""
-    paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
-    public = [p for p in paths if rules.is_public(p)]
+def headers_of(root):
+    return [f.path for f in source.load(root) if f.path.endswith(".h")]
+
+
+def folders_of(root, build):
+    return [os.path.join(root, f) for f in source.include_folders(root)] + [build + "/include"]
+
+
+# The jobs: the compiler, the standard, a name, the text and the header folders.
+
+def public_jobs(root, build, compilers, _):
+    public = [p for p in headers_of(root) if rules.is_public(p)]
     names = [p[p.index("include/") + len("include/"):] for p in public] + ["sheaf/version.h"]
-    folders = [os.path.join(root, f) for f in source.include_folders(root)] + [build + "/include"]
+    folders = folders_of(root, build)
     texts = {"<%s>" % name: "#include <%s>\n" % name for name in names}
     texts["README.md"] = readme_program(root)
     for compiler in compilers:
@@ -69,11 +80,15 @@ def jobs(root, build, compilers, skipped):
             yield compiler, oldest, name, text, folders
         for standard in newest:
             yield compiler, standard, "all public headers", "".join(texts.values()), folders
-    for path in paths:
-        if path in public or is_first_of_its_source(root, path):
+
+
+def internal_jobs(root, build, compilers, skipped):
+    folders = [root] + folders_of(root, build)
+    for path in headers_of(root):
+        if rules.is_public(path) or is_first_of_its_source(root, path):
             continue
         if not path.startswith(("tests/", *skipped)):
-            yield compilers[0], "23", path, '#include "%s"\n' % path, [root] + folders
+            yield compilers[0], "23", path, '#include "%s"\n' % path, folders
 
 
 def is_first_of_its_source(root, path):
@@ -105,7 +120,8 @@ def compile_alone(job, root, folder):
 def main():
     arguments = sys.argv[1:]
     at = arguments.index("--skip") if "--skip" in arguments else len(arguments)
-    root, build, compiler = arguments[:at]
+    which, root, build, compiler = arguments[:at]
+    jobs = {"public": public_jobs, "internal": internal_jobs}[which]
     compilers = compilers_beside(compiler)
     folder = os.path.join(build, "headers")
     os.makedirs(folder, exist_ok=True)
