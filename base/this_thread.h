@@ -10,7 +10,7 @@ namespace sheaf {
 
 struct ThisThread {
   bool drives_lane = false;         // it is in a turn of a lane's loop, as a caller
-  const void* last_side = nullptr;  // the read connection that it had last; it may be gone
+  const void* last_side = nullptr;  // the extra connection that it had last; it may be gone
 };
 
 // Its address says which thread this is: two threads that live have two.

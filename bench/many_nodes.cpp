@@ -34,7 +34,8 @@ sheaf::ClusterConfig config_of(const std::string& options, unsigned nodes) {
     uri += (i == 0 ? "127.1." : ",127.1.") + std::to_string(i / 250) + "." +
            std::to_string(i % 250 + 1) + ":9";
   }
-  return must(sheaf::ClusterConfig::parse_uri(uri + "?timeout=100ms&read_connections=0" + options));
+  return must(
+      sheaf::ClusterConfig::parse_uri(uri + "?timeout=100ms&extra_connections=0" + options));
 }
 
 // Calls the client from another thread all the time.

@@ -9,7 +9,7 @@
 //                              lib-noreply (sets without acknowledgement), sheaf-meta,
 //                              sheaf-binary; sheaf-meta-each (a client for each thread);
 //                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false);
-//                              sheaf-meta-shared (read_connections=0), sheaf-meta-pool (the same
+//                              sheaf-meta-shared (extra_connections=0), sheaf-meta-pool (the same
 //                              with pool_max=8)
 //   --rounds N --milliseconds M  for one contestant, after each opening
 //   --openings N               how often all contestants are opened; it is luck which of its
@@ -102,7 +102,7 @@ struct SheafKind {
   MemcachedProtocol protocol = MemcachedProtocol::meta;
   bool spin = true;
   bool each = false;
-  std::optional<unsigned> pool = std::nullopt;  // pool_max, without read connections
+  std::optional<unsigned> pool = std::nullopt;  // pool_max, without extra connections
 };
 
 Contestant open_sheaf(const std::string& name, const Data& data, const Job& job,
@@ -111,7 +111,7 @@ Contestant open_sheaf(const std::string& name, const Data& data, const Job& job,
   config.protocol = kind.protocol;
   config.spin = kind.spin;
   if (kind.pool) {
-    config.read_connections = 0;
+    config.extra_connections = 0;
     config.pool_max = *kind.pool;
   }
   return fleet_sheaf(data, job, name, config, kind.each);

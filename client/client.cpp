@@ -9,7 +9,6 @@
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
 #include "client/calls/command_batch.h"
-#include "client/calls/get_call.h"
 #include "client/calls/node_calls.h"
 #include "client/calls/reconfigure.h"
 #include "client/client_impl.h"
@@ -65,7 +64,7 @@ const ClusterConfig& Client::config() const noexcept { return shared(*this)->con
 // ---- operations, as Client's and as AsyncClient's
 
 Result<GetResult> Client::get(std::string_view key, const GetOptions& options) {
-  return calls::get(shared(*this)->context(), calls::get_request(key, options));
+  return calls::call<runtime::GetOp>(shared(*this)->context(), calls::get_request(key, options));
 }
 
 Call<Result<GetResult>> AsyncClient::get(std::string_view key, const GetOptions& options) const {

@@ -51,7 +51,7 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
       controls_(controls),
       timer_(loop_, *this),
       nodes_(config, std::move(topology), parts, *this, seed, controls),
-      sender_({nodes_, *this, *this, timer_, loop_, events_}) {}
+      sender_({nodes_, *this, *this, timer_, loop_, events_, deadlines_}, controls.keep_order) {}
 
 ClientCluster::~ClientCluster() = default;
 
@@ -60,7 +60,7 @@ ClientCluster::~ClientCluster() = default;
 void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
   SHEAF_CHECK(topology->epoch() > this->topology().epoch());
   if (shut_down_) return;
-  keep_order();
+  sender_.keep_order();
   nodes_.follow(std::move(topology), now);
   if (redirects_ != nullptr) redirects_->on_topology();
   if (user_ != nullptr) user_->on_topology(now);
@@ -82,7 +82,7 @@ bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, 
     return !settled && ask_owner(request, now);
   }
   if (redirects_ == nullptr) return false;
-  keep_order();
+  sender_.keep_order();
   return redirects_->take(request, reply, now);
 }
 
@@ -114,7 +114,7 @@ bool ClientCluster::ask_owner(Request& request, Now now) {
 
 bool ClientCluster::await_owner(Request& request, Now now) {
   if (redirects_ == nullptr) return false;
-  keep_order();
+  sender_.keep_order();
   return redirects_->await_owner(request, now);
 }
 
@@ -127,7 +127,7 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
   if (request.operation.key.empty()) return false;  // it has many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
   if (home == nobody) return await_owner(request, now);
-  if (redirects_ != nullptr) keep_order();
+  if (redirects_ != nullptr) sender_.keep_order();
   if (home == request.node_ && !takes(home)) {
     return redirects_ != nullptr && redirects_->ask_around(request, now);
   }
@@ -191,11 +191,6 @@ void ClientCluster::begin(unsigned node, Request& request, Now now) {
     return sender_.end_unowned(request, now);
   }
   timer_.need(deadlines_.next());
-}
-
-void ClientCluster::keep_order() {
-  if (!controls_.keep_order) return;
-  sender_.order().keep([this](const auto& enter) { deadlines_.for_each(enter); });
 }
 
 // A request that may only go to the node that it was started for does not follow its key.

@@ -110,6 +110,7 @@ class ClientCluster final : private socket::TimerSink,
   node::ClientNode& node(unsigned index) { return nodes_[index]; }
   const Topology& topology() const noexcept { return nodes_.topology(); }
   const ClusterNodes& nodes() const noexcept { return nodes_; }
+  Sender& sender() noexcept { return sender_; }
 
  private:
   void on_timer(Now now) override;
@@ -126,7 +127,6 @@ class ClientCluster final : private socket::TimerSink,
   bool await_owner(Request& request, Now now);
   bool knows(std::uint64_t epoch) const noexcept;
   void begin(unsigned node, Request& request, Now now);
-  void keep_order();
 
   socket::Loop& loop_;
   node::EventLog& events_;

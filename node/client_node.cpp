@@ -45,12 +45,15 @@ PoolNeeds needs_of(const RequestQueue& queue, const Health& health, const NodeOp
 
 // Takes a request off its connection, where its place is kept until its reply has passed. Returns
 // what is known about its effect.
-Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now now) {
+Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, LateRequests& late,
+                  Now now) {
   ClientSocket& socket = *request.socket;
   const Sent sent = socket.cancel(request, now);
   queue.release(request);
   pool.give_back(socket);
-  return sent == Sent::no ? Outcome::not_sent : Outcome::unknown;
+  if (sent == Sent::no) return Outcome::not_sent;
+  late.add(socket.id, now.mono);
+  return Outcome::unknown;
 }
 
 std::optional<std::chrono::system_clock::time_point> time_point_of(
@@ -169,7 +172,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
   health_.on_timeout(request.submitted_at, request.socket->times().last_received, late, now);
-  fail(request, take_back(request, queue_, pool_, now), Reason::timed_out, {}, now, late);
+  fail(request, take_back(request, queue_, pool_, late_, now), Reason::timed_out, {}, now, late);
   act(now);
   if (!queue_.empty()) pump(now);
 }
@@ -180,7 +183,7 @@ void ClientNode::cancel(Request& request, Now now) {
     fail(request, Outcome::not_sent, Reason::cancelled, {}, now);
     return;
   }
-  fail(request, take_back(request, queue_, pool_, now), Reason::cancelled, {}, now);
+  fail(request, take_back(request, queue_, pool_, late_, now), Reason::cancelled, {}, now);
   if (!queue_.empty()) pump(now);
 }
 
@@ -269,6 +272,7 @@ void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request,
                                  Now now) {
   queue_.release(ours(request));
   health_.on_answer(now);
+  late_.on_answer(socket.id, socket.times().created, request.submitted_at);
   answer(socket, ours(request), reply, now);
   pool_.give_back(socket);
   if (pool_.size() > options_.pool.min) timer_.need(now.mono + options_.pool.idle_timeout);
@@ -311,6 +315,7 @@ void ClientNode::on_socket_outdated(ClientSocket& socket, Now now) {
 void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now now) {
   const bool was_ready = socket.was_ready();
   const auto gone = pool_.on_closed(socket, why, now);
+  late_.on_closed(gone->id, now.mono);
   if (!shut_down_) {
     const Deadline created = socket.times().created;
     const std::string_view name = socket.session().own_name();

@@ -25,6 +25,7 @@
 #include "node/health.h"
 #include "node/health_history.h"
 #include "node/last_failure.h"
+#include "node/late_requests.h"
 #include "node/latency.h"
 #include "node/node_options.h"
 #include "node/prober.h"
@@ -38,6 +39,7 @@ namespace sheaf::node {
 struct NodeSigns {
   NodeHealth health = NodeHealth::down;
   unsigned outages = 0;  // how often the node has gone down
+  bool owes = false;     // a request that has ended may still be carried out (late_requests.h)
 };
 
 class NodeOwner {
@@ -117,7 +119,7 @@ class ClientNode final : private socket::ClientSocketOwner,
     return latency_.expected(queue_.in_flight() + queue_.size(), now);
   }
   // The state of a moment ago. Any thread.
-  NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
+  NodeSigns last_signs() const noexcept { return {reported_, outages_, late_.any()}; }
   NodeStats stats() const;
   std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
 
@@ -175,6 +177,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   LastFailure failure_{options_.named_by};
   Takeovers takeovers_;
   Latency latency_;
+  LateRequests late_;
   HealthHistory history_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;

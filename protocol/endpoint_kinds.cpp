@@ -117,7 +117,7 @@ constexpr std::array table{
         .longest_key = memcached::max_key_length,
         .largest_value = largest_item,
         .options = OptionGroup::memcached,
-        .reads_apart = true,
+        .takes_extra_connections = true,
         .needs_user = true,
     },
     EndpointTraits{
@@ -149,7 +149,7 @@ constexpr std::array table{
         .binds_connections = false,
         .longest_key = resp::longest_key,
         .options = OptionGroup::redis,
-        .reads_apart = true,
+        .takes_extra_connections = true,
     },
 };
 

@@ -47,8 +47,8 @@ enum class OptionGroup : std::uint8_t {
   memcached,
   engines,
   redis,
-  reads,  // of kinds whose reads may use several connections at once
-  tls     // not of a kind, but of every connection over TLS
+  extra_connections,  // of kinds that may have them
+  tls                 // not of a kind, but of every connection over TLS
 };
 
 // A set of a few values of an enum.
@@ -97,7 +97,8 @@ struct EndpointTraits {
   std::size_t longest_key = 0;            // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes next to a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
-  bool reads_apart = false;   // reads of one server may use several connections at once
+  // Operations on one server may use several connections at once.
+  bool takes_extra_connections = false;
   bool takes_tokens = false;  // a token may log in instead of user and password
   bool needs_user = false;    // a password alone is not a login
   // Which of two versions of a key, from notifications and reads, is newer.
@@ -109,7 +110,8 @@ struct EndpointTraits {
 // True if the kind's configurations may have options of the group, with TLS or without.
 constexpr bool has_group(const EndpointTraits& traits, bool tls, OptionGroup group) noexcept {
   return group == OptionGroup::common || group == traits.options ||
-         (group == OptionGroup::reads && traits.reads_apart) || (group == OptionGroup::tls && tls);
+         (group == OptionGroup::extra_connections && traits.takes_extra_connections) ||
+         (group == OptionGroup::tls && tls);
 }
 
 // The rows of this program, in a file of their own: a test program that defines this function has

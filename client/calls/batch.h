@@ -26,7 +26,7 @@ struct BatchTerms {
   std::shared_ptr<void> parent{};  // for an observer
 };
 
-// Where a batch runs: on the client's own path, or on a read connection.
+// Where a batch runs: on the client's own path, or on an extra connection.
 struct BatchGround {
   runtime::Context& context;
   runtime::Path& path;

@@ -1,31 +1,31 @@
 #include "client/calls/batch_call.h"
 
-#include "client/calls/read_connection.h"
+#include "client/calls/extra_connection.h"
 
 namespace sheaf::client::calls {
 namespace {
 
-using runtime::ReadConnections;
+using runtime::ExtraConnections;
 
 // Where callers sleep, up to so many read from several nodes over connections of their own; more
-// share the client's own, as they do where they yield (docs/design/0011-read-connections.md).
+// share the client's own, as they do where they yield (docs/design/0011-extra-connections.md).
 constexpr unsigned most_sleeping_in_batches = 4;
 
-// Borrows a read connection for many keys of one node, or for few callers that sleep; empty if
+// Borrows an extra connection for many keys of one node, or for few callers that sleep; empty if
 // there is none.
-ReadConnections::Lease read_connection_of(runtime::Context& context, const cluster::BatchPlan& plan,
-                                          Deadline now) {
+ExtraConnections::Lease extra_connection_of(runtime::Context& context,
+                                            const cluster::BatchPlan& plan, Deadline now) {
   if (plan.nodes().size() == 1) {
-    if (plan.size() < ReadConnections::fewest_keys || other_callers(context, now) == 0) return {};
+    if (plan.size() < ExtraConnections::fewest_keys || other_callers(context, now) == 0) return {};
   } else {
     const unsigned others = sharing_callers(context, now);
     if (others == 0 || others >= most_sleeping_in_batches) return {};
     if (context.path().loop().yielding().pays(now)) return {};
   }
-  return read_connection(context, plan.nodes(), plan.epoch(), now);
+  return extra_connection(context, plan.nodes(), plan.epoch(), false, now);
 }
 
-// Reads the keys whose read connection ended again, over the client's own connections.
+// Reads the keys whose extra connection ended again, over the client's own connections.
 void repeat_lost(runtime::Context& context, GetBatch::Out& entries, const BatchTerms& terms,
                  Stop stop) {
   const auto is_lost = [](const auto& entry) {
@@ -49,20 +49,20 @@ void repeat_lost(runtime::Context& context, GetBatch::Out& entries, const BatchT
 
 }  // namespace
 
-// No caller spins while read connections are in use, because no processor is idle.
+// No caller spins while extra connections are in use, because no processor is idle.
 HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept {
   HowToWait how = HowToWait::for_keys(plan.size(), plan.nodes().size());
-  if (context.read_connections() != nullptr && context.read_connections()->lent() > 0)
+  if (context.extra_connections() != nullptr && context.extra_connections()->lent() > 0)
     how.wait = socket::Wait::sleep;
   return how;
 }
 
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used) {
-  const ReadConnections::Lease lease = read_connection_of(context, plan, terms.started);
+  const ExtraConnections::Lease lease = extra_connection_of(context, plan, terms.started);
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
-  if (lease) how.wait = wait_on_read_connection(stop);
+  if (lease) how.wait = wait_on_extra_connection(stop);
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));
   auto entries = batch.wait(stop);

@@ -56,8 +56,8 @@ typename Batch<Op>::Out refuse_all(std::span<const Entry> entries, const Error& 
   return refused;
 }
 
-// Runs an admitted batch of gets for a caller that waits, perhaps on a read connection. `used`: see
-// GetAnswers.
+// Runs an admitted batch of gets for a caller that waits, perhaps on an extra connection. `used`:
+// see GetAnswers.
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used);
 // How the caller of a batch waits if it uses the client's own path.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/calls/admit.h"
+#include "client/calls/connection_for_key.h"
 #include "client/calls/detached.h"
 #include "client/calls/requests.h"
 #include "client/calls/work.h"
@@ -66,6 +67,10 @@ template <class Op>
 typename Op::Out call(runtime::Context& context, KeyRequest request) {
   const auto admitted = admit(context, request);
   if (!admitted) return Failure(admitted.error());
+  if (ConnectionForKey own(context, request, admitted->started); own) {
+    auto out = run_on<Op>(own.path(), own.how_to_wait(), request, *admitted);
+    if (out || !own.failed(out.error())) return out;
+  }
   return run_on<Op>(context.path(), HowToWait::for_keys(1, 1), request, *admitted);
 }
 

@@ -30,6 +30,7 @@
 
 #include "client/calls/stop_link.h"
 #include "client/runtime/context.h"
+#include "socket/lane/post.h"
 
 namespace sheaf::client::calls {
 
@@ -99,26 +100,6 @@ class Blocking final : private socket::Lane::Task, private WorkEnd, private Stop
   std::optional<StopLink> link_;
 };
 
-// A function that runs under the baton without a waiting caller; it owns itself until it has run.
-template <class Function>
-class Posted final : private socket::Lane::Task {
- public:
-  static void post(socket::Lane& lane, Function function) {
-    lane.post(*new Posted(std::move(function)));
-  }
-
- private:
-  explicit Posted(Function function) : function_(std::move(function)) {}
-  void run(Now now) override {
-    const std::unique_ptr<Posted> self(this);
-    function_(now);
-  }
-  Function function_;
-};
-
-template <class Function>
-void post(socket::Lane& lane, Function&& function) {
-  Posted<std::decay_t<Function>>::post(lane, std::forward<Function>(function));
-}
+using socket::post;
 
 }  // namespace sheaf::client::calls

@@ -8,7 +8,6 @@
 #include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/call.h"
-#include "client/calls/get_call.h"
 #include "client/compute/computation.h"
 #include "client/compute/compute_service.h"
 #include "protocol/endpoint_kinds.h"
@@ -149,7 +148,8 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
   runtime::Context& context = service.context;
   const Deadline started = read_monotonic();
   if (auto wrong = check(key, options, compute != nullptr)) return Failure(std::move(*wrong));
-  auto got = calls::get(context, calls::get_request(key, {options.timeout, options.stop}));
+  auto got = calls::call<runtime::GetOp>(context,
+                                         calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
   const calls::Admission admission{started, context.deadline(started, options.timeout),

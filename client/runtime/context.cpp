@@ -79,17 +79,17 @@ Result<void> Context::open_paths(Random& random) {
   if (traits.make_commands != nullptr) {
     path_->pass_commands(traits.make_commands(), terms.patience, events_);
   }
-  make_read_connections(random);
+  make_extra_connections(random);
   return {};
 }
 
 // Used only if two paths cannot disagree on the node of a key. Not used with a driver, since each
 // path would need a thread.
-void Context::make_read_connections(Random& random) {
+void Context::make_extra_connections(Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
-  const bool useful =
-      traits.reads_apart && !path_->follows_map() && config_.failover == FailoverMode::owner;
-  if (!useful || config_.read_connections == 0 || driver_ != nullptr) return;
+  const bool useful = traits.takes_extra_connections && !path_->follows_map() &&
+                      config_.failover == FailoverMode::owner;
+  if (!useful || config_.extra_connections == 0 || driver_ != nullptr) return;
   const auto open_one = [this, &traits, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when first wanted
@@ -98,7 +98,7 @@ void Context::make_read_connections(Random& random) {
     auto sessions = traits.make_sessions(config, seeds->fork());
     sessions->set_login(login_);
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
-                           seeds->fork(), ReadConnections::grace);
+                           seeds->fork(), ExtraConnections::grace);
     if (!path) return std::unique_ptr<Path>();
     if (traits.make_map != nullptr) {
       (*path)->follow_nobody(stand_alone, seeds->fork());
@@ -106,7 +106,7 @@ void Context::make_read_connections(Random& random) {
     (*path)->lane().start();
     return std::move(*path);
   };
-  read_connections_ = std::make_unique<ReadConnections>(config_.read_connections, open_one);
+  extra_connections_ = std::make_unique<ExtraConnections>(config_.extra_connections, open_one);
 }
 
 Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers) {
@@ -133,7 +133,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     topology = cluster::Topology::make({config.nodes}, std::move(locator), table_, epoch);
     cluster().apply(topology, now);
   });
-  if (read_connections_ != nullptr) read_connections_->follow(std::move(topology));
+  if (extra_connections_ != nullptr) extra_connections_->follow(std::move(topology));
   std::vector<NodeConfig> before;
   for (const cluster::Member& member : present->members()) {
     before.push_back({member.host, member.port, member.weight});
@@ -166,7 +166,7 @@ Deadline Context::deadline(Deadline started, const Timeout& timeout) const {
 std::vector<NodeStats> Context::stats() {
   std::vector<NodeStats> stats;
   path_->run([&](Now) { stats = cluster().nodes().stats(); });
-  if (read_connections_ != nullptr) read_connections_->add_to(stats);
+  if (extra_connections_ != nullptr) extra_connections_->add_to(stats);
   return stats;
 }
 
@@ -176,7 +176,7 @@ Metrics Context::metrics(const std::function<void(Metrics&)>& more) {
     metrics.nodes = cluster().nodes().metrics();
     more(metrics);
   });
-  if (read_connections_ != nullptr) read_connections_->add_to(metrics.nodes);
+  if (extra_connections_ != nullptr) extra_connections_->add_to(metrics.nodes);
   return metrics;
 }
 
@@ -184,7 +184,7 @@ bool Context::forked() const noexcept { return process_.forked(); }
 
 void Context::refuse_calls() noexcept {
   closing_ = true;
-  if (read_connections_ != nullptr) read_connections_->close();
+  if (extra_connections_ != nullptr) extra_connections_->close();
 }
 
 void Context::stop_asking() noexcept {
@@ -197,9 +197,9 @@ void Context::wait_for_entries() noexcept {
 
 // The objects are leaked: a thread of the parent may hold their mutexes forever.
 void Context::abandon() noexcept {
-  if (read_connections_ != nullptr) read_connections_->abandon();
+  if (extra_connections_ != nullptr) extra_connections_->abandon();
   Path::abandon(std::move(path_));
-  static_cast<void>(read_connections_.release());
+  static_cast<void>(extra_connections_.release());
   static_cast<void>(new std::shared_ptr<LoginKeeper>(std::move(logins_)));
   dispatcher_.abandon();
 }

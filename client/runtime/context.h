@@ -4,8 +4,8 @@
 // servers, its dispatcher, and whether a call may start now. It knows nothing of calls and
 // features; Client::Impl puts them together.
 //
-// Ownership, and so the order of destruction: read connections before the path, the path before the
-// dispatcher.
+// Ownership, and so the order of destruction: extra connections before the path, the path before
+// the dispatcher.
 //
 // Thread rule: any thread, except that what lane() guards is touched under its baton.
 
@@ -28,9 +28,9 @@
 #include "client/runtime/dispatcher.h"
 #include "client/runtime/driver_state.h"
 #include "client/runtime/event_log.h"
+#include "client/runtime/extra_connections.h"
 #include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
-#include "client/runtime/read_connections.h"
 #include "cluster/config/config_check.h"
 #include "cluster/placement/node_table.h"
 #include "cluster/placement/topology.h"
@@ -63,7 +63,7 @@ class Context {
   Path& path() noexcept { return *path_; }
   socket::Lane& lane() noexcept { return path_->lane(); }
   cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
-  ReadConnections* read_connections() noexcept { return read_connections_.get(); }  // null: none
+  ExtraConnections* extra_connections() noexcept { return extra_connections_.get(); }  // null: none
   Dispatcher& dispatcher() noexcept { return dispatcher_; }
   // For hash tables whose keys others choose.
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
@@ -108,7 +108,7 @@ class Context {
 
  private:
   Result<void> open_paths(Random& random);
-  void make_read_connections(Random& random);
+  void make_extra_connections(Random& random);
   static Dispatcher::Executor executor_of(ClientOptions& options);
 
   ClusterConfig config_;
@@ -130,7 +130,7 @@ class Context {
   cluster::NodeTable table_;
   sync::Mutex update_mutex_;  // one update at a time
   std::unique_ptr<Path> path_;
-  std::unique_ptr<ReadConnections> read_connections_;
+  std::unique_ptr<ExtraConnections> extra_connections_;
 };
 
 }  // namespace sheaf::client::runtime

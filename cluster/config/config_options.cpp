@@ -125,10 +125,10 @@ constexpr std::array all_options{
            "Where servers are reached that announce other addresses, such as "
            "`10.0.0.5:7000=gate.example:17000`. Without ports a pair holds for every port of the "
            "host."},
-    Option{"read_connections", Type::integer, Group::reads, 0, 64, "", "8",
-           number<&Config::read_connections>(),
-           "Most extra connections to a node, for threads that read from it at the same time: "
-           "large batches, and single keys if few threads share a node. Not with "
+    Option{"extra_connections", Type::integer, Group::extra_connections, 0, 64, "", "8",
+           number<&Config::extra_connections>(),
+           "Most extra connections to a node, for threads that use it at the same time: for "
+           "large batches of gets, and for single keys if few threads share a node. Not with "
            "`routing=cluster`."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(), "The servers' `-I`: bounds key and value together."},

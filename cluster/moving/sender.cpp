@@ -4,6 +4,18 @@
 
 namespace sheaf::cluster {
 
+void Sender::keep_order() {
+  if (!keeps_order_) return;
+  order_.keep([this](const auto& enter) { parts_.in_progress.for_each(enter); });
+}
+
+void Sender::hold_key(Request& request) {
+  if (!keeps_order_) return;
+  keep_order();
+  order_.begin(request);
+  hold(request);
+}
+
 bool Sender::admits(Request& request, std::uint32_t node, Now now) {
   request.node_ = node;
   if (!order_.may_go(request, node)) {
@@ -23,6 +35,11 @@ void Sender::send(Request& request, std::uint32_t node, Now now) {
 
 void Sender::hold(Request& request) {
   order_.hold(request);
+  try_parked();
+}
+
+void Sender::release_key(Request& request) {
+  order_.leave(request, false);
   try_parked();
 }
 

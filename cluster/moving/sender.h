@@ -30,13 +30,21 @@ class Sender final : private socket::Deferred {
     node::EarliestTimer& timer;
     socket::Loop& loop;
     node::EventLog& events;
+    const DeadlineHeap<Request>& in_progress;
   };
-  explicit Sender(const Parts& parts) : parts_(parts) {}
+  // `keeps_order`: see ClusterControls.
+  Sender(const Parts& parts, bool keeps_order) : parts_(parts), keeps_order_(keeps_order) {}
   ~Sender() { parts_.loop.forget(*this); }
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
   KeyOrder& order() noexcept { return order_; }
+  // Operations on each key keep their order from now on.
+  void keep_order();
+  // Operations on the request's key that start from now on wait until release_key(), because one
+  // comes before them that another cluster may still carry out. The request is not sent.
+  void hold_key(Request& request);
+  void release_key(Request& request);
   // True if the request may go to this node now; otherwise it is parked. The caller then starts it
   // there.
   bool admits(Request& request, std::uint32_t node, Now now);
@@ -67,6 +75,7 @@ class Sender final : private socket::Deferred {
   void try_parked();
 
   const Parts parts_;
+  const bool keeps_order_;
   KeyOrder order_;
   bool shut_down_ = false;
 };

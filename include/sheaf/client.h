@@ -205,7 +205,7 @@ class SHEAF_API Client {
   Result<Location> locate(std::string_view key) const;
 
   /// Counters of every node, in configured order. Takes up to 20 ms for each of the
-  /// `read_connections` on which a call waits for its server.
+  /// `extra_connections` on which a call waits for its server.
   std::vector<NodeStats> stats() const;
 
   /// What was measured on every node: outcomes and round trips of each operation, without requests

@@ -189,11 +189,11 @@ struct ClusterConfig {
   /// `pool_max`: maximum number of connections to a node, 1 .. 64, at least pool_min. Another is
   /// opened while requests wait that no open connection takes.
   std::uint32_t pool_max = 1;
-  /// `read_connections`: maximum number of additional connections to a node, 0 .. 64; memcached and
-  /// `routing=ring`. While several threads read, each uses one of its own for 8 or more keys of one
-  /// node, and for single keys if few threads share a node. They are opened when that first
-  /// happens, and closed when idle. Not with `failover=rehash`.
-  std::uint32_t read_connections = 8;
+  /// `extra_connections`: maximum number of additional connections to a node, 0 .. 64; memcached
+  /// and `routing=ring`. While several threads wait, each uses one of its own for gets of 8 or more
+  /// keys of one node, and for single keys if few threads share a node. They are opened when that
+  /// first happens, and closed when idle. Not with `failover=rehash`.
+  std::uint32_t extra_connections = 8;
   /// `idle_timeout`: idle connections above pool_min are closed after this, 1 ms .. 24 h.
   std::chrono::milliseconds idle_timeout{60'000};
   /// `busy_timeout`: a connection with an older request than this is closed, 1 ms .. 24 h.

@@ -34,7 +34,7 @@ inline namespace v0 {
 /// Does the work of any number of clients on the threads that call it.
 ///
 /// Blocking calls of such a client work on any thread, callbacks included: a caller that waits does
-/// the work itself, without poll(). A client opens no read connections (`read_connections`).
+/// the work itself, without poll(). A client opens no extra connections (`extra_connections`).
 ///
 /// Thread rule: any thread may call any member at any time. Several threads in run() share the
 /// callbacks; those of one client still run one after another.

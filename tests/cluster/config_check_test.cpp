@@ -82,8 +82,8 @@ TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
             "option client_id_exact is for mqtt:// only");
   EXPECT_EQ(verdict([](auto& c) { c.engine_options = {{"max_keys", "1"}}; }),
             "options of engines are for embedded:// only");
-  EXPECT_EQ(verdict([](auto& c) { c.read_connections = 3; }),
-            "option read_connections is for memcached:// or redis:// only");
+  EXPECT_EQ(verdict([](auto& c) { c.extra_connections = 3; }),
+            "option extra_connections is for memcached:// or redis:// only");
   EXPECT_EQ(verdict([](auto& c) { c.protocol = MemcachedProtocol::meta; }),
             "option protocol is for memcached:// only");
   EXPECT_EQ(verdict([](auto& c) { c.hosts = HostKind::names; }),

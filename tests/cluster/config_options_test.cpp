@@ -58,7 +58,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("value_limit", "64KiB").value_limit, 65'536u);
   EXPECT_EQ(with("pool_min", "0").pool_min, 0u);
   EXPECT_EQ(with("pool_max", "64").pool_max, 64u);
-  EXPECT_EQ(with("read_connections", "0").read_connections, 0u);
+  EXPECT_EQ(with("extra_connections", "0").extra_connections, 0u);
   EXPECT_EQ(with("idle_timeout", "5m").idle_timeout, 5min);
   EXPECT_EQ(with("busy_timeout", "5s").busy_timeout, 5s);
   EXPECT_EQ(with("max_in_flight", "65535").max_in_flight, 65'535u);
@@ -116,7 +116,7 @@ TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
 
 TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal_of_option("pool_max", "65"), "is \"65\", not an integer from 1 to 64");
-  EXPECT_EQ(refusal_of_option("read_connections", "65"), "is \"65\", not an integer from 0 to 64");
+  EXPECT_EQ(refusal_of_option("extra_connections", "65"), "is \"65\", not an integer from 0 to 64");
   EXPECT_EQ(refusal_of_option("timeout", "0ms"), "is \"0ms\", not a duration from 1ms to 24h");
   EXPECT_EQ(refusal_of_option("keep_alive", "999ms"),
             "is \"999ms\", not a duration from 1s to 65535s");

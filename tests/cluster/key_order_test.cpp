@@ -107,6 +107,26 @@ TEST_F(KeyOrderTest, ThoseThatWaitOnANodeGoToAnotherAtOnceAndInTheirOrder) {
   EXPECT_EQ(received("b:1"), Numbers({"1", "2", "3"}));
 }
 
+TEST_F(KeyOrderTest, OperationsOnAKeyThatIsHeldWaitUntilItIsReleased) {
+  Request elsewhere;
+  elsewhere.operation.key = "7";
+  start("7");
+  cluster->sender().hold_key(elsewhere);
+  start_many(2);
+  start("8");
+  loop.pass(1s);
+  EXPECT_EQ(received("a:1"), Numbers({"1", "4"}));
+  cluster->sender().release_key(elsewhere);
+  loop.pass(1ms);
+  EXPECT_EQ(received("a:1"), Numbers({"1", "4", "2", "3"}));
+  answer_all("a:1");
+  cluster->sender().hold_key(elsewhere);
+  start("7");
+  cluster->shut_down(loop.now());
+  EXPECT_EQ(ops[4].outcome, Outcome::shutdown);
+  cluster->sender().release_key(elsewhere);
+}
+
 // A batch behind a single operation: both were freed, the batch was tried first, in vain, and the
 // single one not at all.
 TEST(KeyOrder, ABatchThatIsTriedInVainDoesNotKeepAnEarlierOperationWaiting) {

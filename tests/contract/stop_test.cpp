@@ -318,7 +318,7 @@ std::vector<ServerKind> server_kinds() {
     kinds.push_back({"Memcached_" + protocol, [protocol] {
                        return std::make_unique<RealServer<test::MemcachedProcess>>(
                            "memcached://",
-                           "?max_in_flight=64&read_connections=0&protocol=" + protocol);
+                           "?max_in_flight=64&extra_connections=0&protocol=" + protocol);
                      }});
   }
 #endif

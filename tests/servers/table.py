@@ -56,7 +56,8 @@ SUITES = [
     ("Redis", "program", r"cli\.on_redis$"),
     ("memcached", "contract", r"contract\..*/Memcached"),
     ("memcached", "live", r"(live|live_tls)\..*(Memcached|ElastiCache|MovingCache|memcached"
-                          r"|SharedFleet|ServerFollower|FollowedFleet|NamedNodes|ReadConnections)"),
+                          r"|SharedFleet|ServerFollower|FollowedFleet|NamedNodes"
+                          r"|ExtraConnections)"),
     ("memcached", "migration", r"migration\."),
     ("memcached", "protocol", r"memcached\."),
     ("memcached", "program", r"cli\.on_memcached$"),

@@ -37,7 +37,7 @@ class ThreadWorld final : public ThreadRoom {
   enum class Habit : std::uint8_t {
     all_sorts,
     resting,
-    reading_batches,  // of one memcached, the case for read connections
+    reading_batches,  // of one memcached, the case for extra connections
   };
   struct Draw {
     explicit Draw(std::uint64_t seed);

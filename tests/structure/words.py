@@ -12,10 +12,10 @@ GLOSSARY = "docs/glossary.md"
 
 # The project's own words, in addition to those of the field. Each has a row in the glossary.
 OWN_WORDS = [
-    "baton", "claim", "context", "crowd", "drive", "event log", "gap",
+    "baton", "claim", "context", "crowd", "drive", "event log", "extra connection", "gap",
     "head", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
     "listener", "park", "path", "pending operation", "plan", "probe", "procedure", "promoted",
-    "ramp", "read connection", "register", "registry", "release backoff", "rest", "runtime", "seam",
+    "ramp", "register", "registry", "release backoff", "rest", "runtime", "seam",
     "segment", "sink", "slot", "tenure", "turn", "window", "work",
 ]
 

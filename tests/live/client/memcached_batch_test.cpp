@@ -93,7 +93,7 @@ TEST_P(MemcachedBatch, ManyThreadsAtOnceGetTheirOwn) {
   for (std::thread& thread : threads) thread.join();
   for (const NodeStats& node : client->stats()) {
     EXPECT_EQ(node.connections_lost, 0u) << node.node;
-    EXPECT_LE(node.connects, 1 + client->config().read_connections) << node.node;
+    EXPECT_LE(node.connects, 1 + client->config().extra_connections) << node.node;
   }
 }
 

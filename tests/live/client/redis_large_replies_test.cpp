@@ -29,7 +29,7 @@ class RedisLargeReplies : public testing::Test {
   // One connection, which all callers share.
   RedisLargeReplies()
       : client(test::open("redis://127.0.0.1:" + std::to_string(server->port()) +
-                          "?routing=ring&pool_max=1&read_connections=0")) {}
+                          "?routing=ring&pool_max=1&extra_connections=0")) {}
   ~RedisLargeReplies() override { writer.request_stop(); }
 
   // Makes a list of `items` items, without using the client.

@@ -38,7 +38,7 @@ void ThreadRoom::draw_servers() {
   config.keep_alive = 1s;  // a connection that was cut off is dead, and no end is notified
   config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
   if (config.kind == EndpointKind::memcached) {
-    config.read_connections = static_cast<unsigned>(random_.below(5));
+    config.extra_connections = static_cast<unsigned>(random_.below(5));
   } else {
     config.protocol = MemcachedProtocol::automatic;
   }

@@ -1,6 +1,6 @@
-// Read connections of a real client whose server closes them, accepts no more of them, or goes
-// down. Two simulated threads call the client, which makes a read connection worthwhile. Each waits
-// for its call, and they only read, so the order of operations on a key is not in question.
+// Extra connections of a real client whose server closes them, accepts no more of them, stops, or
+// goes down. Two simulated threads call the client, which makes an extra connection worthwhile. For
+// the order of writes see also tests/sim/rooms/late_write_room_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A client of two memcached servers with a read connection to the first.
+// A client of two memcached servers with an extra connection to the first.
 class ReadWorld {
  public:
   explicit ReadWorld(std::chrono::milliseconds idle_timeout)
@@ -41,10 +41,10 @@ class ReadWorld {
     check(client_->get(slow_key_).has_value(), "no get");
     batch();  // it could have used one more connection, which is made for later
     pass(10ms);
-    check(server().connections() == 2, "there is no read connection");
+    check(server().connections() == 2, "there is no extra connection");
     const std::uint64_t before = server().packets_on(1);
     check(batch().found == 8, "a batch failed");
-    check(server().packets_on(1) > before, "the read connection is not used");
+    check(server().packets_on(1) > before, "the extra connection is not used");
   }
 
   void close() { client_.reset(); }
@@ -90,6 +90,51 @@ class ReadWorld {
     });
     return found;
   }
+  // Sets the first key, next to another caller or alone. Returns what became of it.
+  std::optional<Outcome> set(std::string_view value) {
+    const auto done = client_->set(keys_[0], value);
+    return done ? std::nullopt : std::optional(done.error().outcome);
+  }
+  // Sets it to "first" while the server is stopped, so that this ends without an answer, and then
+  // to "second". Meanwhile the server continues. `alone`: no other caller during the first one.
+  std::string value_after_a_late_set(bool alone) {
+    std::optional<Outcome> second;
+    server().stop();
+    if (alone) check(set("first") == Outcome::unknown, "a stopped server answered");
+    next_to_another_caller([&] {
+      if (!alone) check(set("first") == Outcome::unknown, "a stopped server answered");
+      stack_.world.after(50ms, [this](Now) { server().go_on(); });
+      second = set("second");
+    });
+    check(!second, "the second set failed");
+    const auto got = client_->get(keys_[0]);
+    check(got && got->has_value(), "no value");
+    return (*got)->data;
+  }
+  // No late write is left, so that sets use this extra connection again.
+  void pass_until_settled(std::size_t connection) {
+    pass(1s);
+    const std::uint64_t before = server().packets_on(connection);
+    next_to_another_caller([&] {
+      for (int i = 0; i < 3; ++i) {
+        check(!set("later"), "a set failed");
+        pass(10ms);
+      }
+    });
+    check(server().packets_on(connection) > before, "sets use no extra connection any more");
+  }
+  void next_to_another_caller(const std::function<void()>& steps) {
+    std::atomic<bool> over = false;
+    QuietThread other("other", [&] {
+      do {
+        static_cast<void>(client_->get(slow_key_));
+      } while (!over);
+    });
+    pass(5ms);
+    steps();
+    over = true;
+    other.join();
+  }
   void until(NodeHealth health) {
     while (client_->stats()[0].health != health) {
       static_cast<void>(client_->get(keys_[0]));
@@ -103,18 +148,6 @@ class ReadWorld {
   void cut_off_in_flight() {
     server().faults.delay = 2ms;
     stack_.world.after(1ms, [this](Now) { server().reset_all(); });
-  }
-  void next_to_another_caller(const std::function<void()>& steps) {
-    std::atomic<bool> over = false;
-    QuietThread other("other", [&] {
-      do {
-        static_cast<void>(client_->get(slow_key_));
-      } while (!over);
-    });
-    pass(5ms);
-    steps();
-    over = true;
-    other.join();
   }
   Batch read() {
     const std::vector<std::string_view> names(keys_.begin(), keys_.end());
@@ -144,28 +177,28 @@ void run(std::chrono::milliseconds idle_timeout, const std::function<void(ReadWo
             "");
 }
 
-TEST(ReadConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
+TEST(ExtraConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
   run(50ms, [](ReadWorld& world) {
     pass(1s);
-    check(world.server().connections() == 1, "the read connection was not closed");
+    check(world.server().connections() == 1, "the extra connection was not closed");
     world.server().full = true;
     check(world.batch().found == 8, "the batch went on a connection that is closed");
   });
 }
 
-// Only the client's own connection finds out whether the node is down. A read connection that gave
-// no answer is not used again, even before its end is noticed.
-TEST(ReadConnections, TheBatchAfterOneThatWasNotAnsweredGoesOnTheClientsOwnConnection) {
+// Only the client's own connection finds out whether the node is down. An extra connection that
+// gave no answer is not used again, even before its end is noticed.
+TEST(ExtraConnections, TheBatchAfterOneThatWasNotAnsweredGoesOnTheClientsOwnConnection) {
   run(60s, [](ReadWorld& world) {
     world.server().stop();
     const std::uint64_t before = world.server().packets_on(0);
     const auto batches = world.batches(2);
-    check(batches[0].found + batches[1].found == 0, "a server that stands still answered");
+    check(batches[0].found + batches[1].found == 0, "a stopped server answered");
     check(world.server().packets_on(0) > before, "the client's own connection was not used");
   });
 }
 
-TEST(ReadConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
+TEST(ExtraConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
   run(60s, [](ReadWorld& world) {
     world.server().cut_off();
     world.until(NodeHealth::down);
@@ -175,8 +208,8 @@ TEST(ReadConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
   });
 }
 
-// The read connection dies while the server is cut off, and no one has noticed yet.
-TEST(ReadConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
+// The extra connection dies while the server is cut off, and no one has noticed yet.
+TEST(ExtraConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
   run(60s, [](ReadWorld& world) {
     world.server().cut_off();
     world.until(NodeHealth::down);
@@ -189,7 +222,7 @@ TEST(ReadConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
 }
 
 // On the client's own connection they would fail: it may not repeat what it has sent.
-TEST(ReadConnections, KeysWhoseConnectionEndsAreReadAgainOnTheClientsOwn) {
+TEST(ExtraConnections, KeysWhoseConnectionEndsAreReadAgainOnTheClientsOwn) {
   run(60s,
       [](ReadWorld& world) { check(world.found_by_a_get_that_is_cut_off() == 1, "a get failed"); });
   run(60s, [](ReadWorld& world) {
@@ -197,7 +230,34 @@ TEST(ReadConnections, KeysWhoseConnectionEndsAreReadAgainOnTheClientsOwn) {
   });
 }
 
-TEST(ReadConnections, TheyFollowTheTopology) {
+TEST(ExtraConnections, ASetUsesOneNextToAnotherCaller) {
+  run(60s, [](ReadWorld& world) {
+    const std::uint64_t before = world.server().packets_on(1);
+    world.next_to_another_caller([&] { check(!world.set("value"), "a set failed"); });
+    check(world.server().packets_on(1) > before, "the set went on the client's own connection");
+  });
+}
+
+// The server reads the client's own connection first when it continues, so the second set would be
+// carried out before the first one.
+TEST(ExtraConnections, NoSetOvertakesOneThatEndedWithoutAnAnswer) {
+  run(60s, [](ReadWorld& world) {
+    check(world.value_after_a_late_set(false) == "second", "the sets changed places");
+    world.pass_until_settled(1);
+  });
+}
+
+// The client's own connection is replaced, so it is the second one then.
+TEST(ExtraConnections, ASetAfterOneWithoutAnAnswerOnTheClientsOwnConnectionGoesThere) {
+  run(60s, [](ReadWorld& world) {
+    const std::uint64_t before = world.server().packets_on(1);
+    check(world.value_after_a_late_set(true) == "second", "the sets changed places");
+    check(world.server().packets_on(0) == before, "the second set used the extra connection");
+    world.pass_until_settled(0);
+  });
+}
+
+TEST(ExtraConnections, TheyFollowTheTopology) {
   run(60s, [](ReadWorld& world) {
     world.set_servers({1});
     check(world.batch().found == 0, "a server that has left answered");
@@ -209,8 +269,8 @@ TEST(ReadConnections, TheyFollowTheTopology) {
     check(world.batch().found == 8, "a batch failed");
     pass(10ms);
     const std::uint64_t before = world.server().packets_on(1);
-    check(world.batch().found == 8, "a batch on the read connection failed");
-    check(world.server().packets_on(1) > before, "there is no read connection any more");
+    check(world.batch().found == 8, "a batch on the extra connection failed");
+    check(world.server().packets_on(1) > before, "there is no extra connection any more");
   });
 }
 

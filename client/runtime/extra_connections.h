@@ -1,22 +1,26 @@
 #pragma once
 
-// ReadConnections: extra paths for threads that read at the same time.
+// ExtraConnections: extra paths for threads that wait at the same time.
 //
 // A path is one driver with one connection to each server, served there by one thread. This turns
 // the small requests of many threads into a few large ones. Threads that each ask one server for
 // many keys gain nothing from it and wait for each other. So do threads that sleep until their
-// answer is there, since one wakes the other for each. Such a read goes over a read connection if
-// other threads are at work, on the client's own path or on read connections. The thread gets the
+// answer is there, since one wakes the other for each. Such a call goes over an extra connection if
+// other threads are at work, on the client's own path or on extra connections. The thread gets the
 // connection it used last, if that is free. The caller alone drives it, and so waits in the read of
 // its connection (Wait::read).
 //
-// The answers are the same as without read connections:
+// The answers are the same as without extra connections:
 //
-// - Only blocking reads use them, and only while no asynchronous work is in flight on the client's
-//   own path, so that the requests of a thread are done in its order.
+// - Only blocking calls use them, batches of gets and operations on single keys, and only while no
+//   asynchronous work is in flight on the client's own path, so that the requests of a thread are
+//   done in its order.
+// - No operation overtakes an earlier one on its key that has ended without an answer, wherever
+//   that was: after one on an extra connection see late_write.h, after one on the client's own path
+//   see node/late_requests.h.
 // - They are not used with `failover=rehash`, where two paths could disagree on the stand-in of a
 //   node.
-// - A read planned on another topology than that of the connection's path does not use it. The
+// - A call planned on another topology than that of the connection's path does not use it. The
 //   paths follow the client's topology one by one. With `routing=cluster`, where the servers change
 //   the topology, there are none.
 // - A connection is opened in the background when one more could have been used. It is lent only
@@ -41,11 +45,11 @@
 
 namespace sheaf::client::runtime {
 
-class ReadConnections {
+class ExtraConnections {
   class Side;
 
  public:
-  // The fewest keys for which a batch is worth a path (docs/design/0011-read-connections.md).
+  // The fewest keys for which a batch is worth a path (docs/design/0011-extra-connections.md).
   static constexpr std::size_t fewest_keys = 8;
   // Grace of their lanes: nothing arrives on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};
@@ -54,28 +58,36 @@ class ReadConnections {
   using Open = std::function<std::unique_ptr<Path>()>;
 
   // Makes at most `limit` paths. Only one thread at a time calls `open`.
-  ReadConnections(unsigned limit, Open open);
-  ~ReadConnections();
-  ReadConnections(const ReadConnections&) = delete;
-  ReadConnections& operator=(const ReadConnections&) = delete;
+  ExtraConnections(unsigned limit, Open open);
+  ~ExtraConnections();
+  ExtraConnections(const ExtraConnections&) = delete;
+  ExtraConnections& operator=(const ExtraConnections&) = delete;
 
   // A path for one call, returned at the end of the scope. Empty if none was free.
   class Lease {
    public:
     Lease() = default;
-    Lease(ReadConnections& owner, Side& side) noexcept : owner_(&owner), side_(&side) {}
+    Lease(ExtraConnections& owner, Side& side) noexcept : owner_(&owner), side_(&side) {}
     Lease(Lease&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)), side_(other.side_) {}
+    Lease& operator=(Lease&& other) noexcept {
+      std::swap(owner_, other.owner_);
+      std::swap(side_, other.side_);
+      return *this;
+    }
     ~Lease() {
       if (owner_ != nullptr) owner_->give_back(*side_);
     }
     explicit operator bool() const noexcept { return owner_ != nullptr; }
     // A node did not answer: the client's own path is left to find out why.
     void distrust(std::span<const std::uint32_t> nodes) const { owner_->distrust(*side_, nodes); }
+    // A write to the node ended without an answer: operations on its key wait for it on the
+    // client's `own` path, and the path of this lease stays lent meanwhile (late_write.h).
+    void await_write(Path& own, std::uint32_t node, std::string_view key);
     Path& operator*() const noexcept;
 
    private:
-    ReadConnections* owner_ = nullptr;
+    ExtraConnections* owner_ = nullptr;
     Side* side_ = nullptr;
   };
 
@@ -98,6 +110,8 @@ class ReadConnections {
   unsigned limit() const noexcept { return limit_; }
   // How many are lent now.
   unsigned lent() const noexcept { return lent_; }
+  // How many writes over them have ended without an answer and may still be carried out.
+  unsigned late_writes() const noexcept { return late_writes_; }
   // How many threads other than this one read over them or are among these `callers` of the
   // client's own path, at most, in the last moments. A number that changed with every call would
   // split callers who should share a connection.
@@ -129,6 +143,7 @@ class ReadConnections {
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // the size of sides_
   std::atomic<unsigned> lent_ = 0;
+  std::atomic<unsigned> late_writes_ = 0;
   RecentPeak others_;
   std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the most recently used is last
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more

@@ -13,7 +13,7 @@
 #include <array>
 
 #include "base/read_clocks.h"
-#include "client/runtime/read_connections.h"
+#include "client/runtime/extra_connections.h"
 #include "cluster/placement/topology.h"
 #include "protocol/memcached/sessions.h"
 #include "tests/live/client/memcached_fleet.h"
@@ -100,13 +100,13 @@ void wait_for_connections(const Fleet& fleet, std::uint32_t wanted) {
   }
 }
 
-class ReadConnections : public testing::TestWithParam<const char*> {};
+class ExtraConnections : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(In, ReadConnections, testing::Values("meta", "binary"),
+INSTANTIATE_TEST_SUITE_P(In, ExtraConnections, testing::Values("meta", "binary"),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST_P(ReadConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn) {
-  Fleet fleet(1, std::string("?read_connections=3&protocol=") + GetParam());
+TEST_P(ExtraConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn) {
+  Fleet fleet(1, std::string("?extra_connections=3&protocol=") + GetParam());
   const NodeStats before = fleet.stats(0);
   Readers readers(*fleet.client, fleet, 6);
   wait_for_connections(fleet, 4);
@@ -121,8 +121,8 @@ TEST_P(ReadConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTh
   EXPECT_EQ(after.health, NodeHealth::up);
 }
 
-TEST_P(ReadConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfManyServers) {
-  Fleet fleet(3, std::string("?spin=false&read_connections=4&protocol=") + GetParam());
+TEST_P(ExtraConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfManyServers) {
+  Fleet fleet(3, std::string("?spin=false&extra_connections=4&protocol=") + GetParam());
   const auto total = [&](auto member) {
     std::uint64_t sum = 0;
     for (unsigned i = 0; i < 3; ++i) sum += fleet.stats(i).*member;
@@ -140,7 +140,7 @@ TEST_P(ReadConnections, ThreadsThatSleepGetConnectionsOfTheirOwnForSingleKeysOfM
 }
 
 // The connections are not watched between two gets, so the next get finds out that one has ended.
-TEST(MemcachedReadConnections, GetsOfThreadsThatSleepDoNotFailBecauseAServerWasRestarted) {
+TEST(MemcachedExtraConnections, GetsOfThreadsThatSleepDoNotFailBecauseAServerWasRestarted) {
   Fleet fleet(2, "?spin=false");
   for (int i = 0; i < 5; ++i) {
     {
@@ -156,7 +156,7 @@ TEST(MemcachedReadConnections, GetsOfThreadsThatSleepDoNotFailBecauseAServerWasR
   }
 }
 
-TEST(MemcachedReadConnections, NoneAreOpenedForOneThreadOrSmallBatches) {
+TEST(MemcachedExtraConnections, NoneAreOpenedForOneThreadOrSmallBatches) {
   Fleet one(1);
   read_some(one, 1, large_size);
   read_some(one, 6, 7);
@@ -166,8 +166,8 @@ TEST(MemcachedReadConnections, NoneAreOpenedForOneThreadOrSmallBatches) {
   EXPECT_EQ(two.stats(0).connects, 1u);
 }
 
-TEST(MemcachedReadConnections, ThreadsThatSleepGetOneToEachServerOfABatch) {
-  Fleet fleet(2, "?spin=false&read_connections=3");
+TEST(MemcachedExtraConnections, ThreadsThatSleepGetOneToEachServerOfABatch) {
+  Fleet fleet(2, "?spin=false&extra_connections=3");
   Readers readers(*fleet.client, fleet, 3);
   const auto end = Fleet::Clock::now() + 20s;
   while (fleet.stats(0).connections < 3 || fleet.stats(1).connections < 3) {
@@ -179,16 +179,16 @@ TEST(MemcachedReadConnections, ThreadsThatSleepGetOneToEachServerOfABatch) {
   EXPECT_LE(fleet.stats(1).connects, 4u) << "its own, and one for each thread";
 }
 
-TEST(MemcachedReadConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
-  for (const char* const options : {"?read_connections=0", "?failover=rehash"}) {
+TEST(MemcachedExtraConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
+  for (const char* const options : {"?extra_connections=0", "?failover=rehash"}) {
     Fleet fleet(1, options);
     read_some(fleet, 6, large_size);
     EXPECT_EQ(fleet.stats(0).connects, 1u) << options;
   }
 }
 
-TEST(MemcachedReadConnections, IdleConnectionsAreClosedAndOpenedAgain) {
-  Fleet fleet(1, "?read_connections=2&idle_timeout=200ms");
+TEST(MemcachedExtraConnections, IdleConnectionsAreClosedAndOpenedAgain) {
+  Fleet fleet(1, "?extra_connections=2&idle_timeout=200ms");
   for (int i = 0; i < 3; ++i) {
     Readers readers(*fleet.client, fleet, 6);
     wait_for_connections(fleet, 3);
@@ -198,7 +198,7 @@ TEST(MemcachedReadConnections, IdleConnectionsAreClosedAndOpenedAgain) {
 }
 
 // The connections that the server refuses are not needed.
-TEST(MemcachedReadConnections, AServerAtItsConnectionLimitFailsNoBatch) {
+TEST(MemcachedExtraConnections, AServerAtItsConnectionLimitFailsNoBatch) {
   Fleet fleet(1, "", 0);
   const std::vector<Client> all = test::crowd(fleet.node(0));
   Readers readers(*fleet.client, fleet, 6);
@@ -213,7 +213,7 @@ TEST(MemcachedReadConnections, AServerAtItsConnectionLimitFailsNoBatch) {
 }
 
 // Other callers keep the client's own path busy. This thread's batch must not overtake its own set.
-TEST(MemcachedReadConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
+TEST(MemcachedExtraConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   Fleet fleet(1);
   const std::string mine = "mine";
   std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large_size);
@@ -235,8 +235,8 @@ TEST(MemcachedReadConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefor
   readers.end();
 }
 
-// Callers on read connections wait in the read, where no other thread can wake them.
-TEST(MemcachedReadConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
+// Callers on extra connections wait in the read, where no other thread can wake them.
+TEST(MemcachedExtraConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
   Fleet fleet(1);
   constexpr auto limit = 500ms;
   std::atomic<bool> over = false;
@@ -286,7 +286,7 @@ class LentPaths : public testing::Test {
   test::NoEvents events_;
 
  protected:
-  using Paths = client::runtime::ReadConnections;
+  using Paths = client::runtime::ExtraConnections;
 
   LentPaths() : config_(configure(*server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, [this] {
@@ -340,7 +340,7 @@ TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
   EXPECT_FALSE(paths->borrow({servers, 1}, read_monotonic()));
 }
 
-TEST(MemcachedReadConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
+TEST(MemcachedExtraConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
   Fleet fleet(1);
   Client client = test::open("memcached://" + fleet.node(0));
   Readers readers(client, fleet, 4);

@@ -1,39 +1,40 @@
-#include "client/calls/read_connection.h"
+#include "client/calls/extra_connection.h"
 
 #include <array>
 
 namespace sheaf::client::calls {
 
-using runtime::ReadConnections;
+using runtime::ExtraConnections;
 
 // A read that needs more servers uses the client's own connections.
 constexpr std::size_t most_servers = 16;
 
 unsigned other_callers(runtime::Context& context, Deadline now) {
-  ReadConnections* const connections = context.read_connections();
+  ExtraConnections* const connections = context.extra_connections();
   if (connections == nullptr || context.lane().has_async()) return 0;
   return connections->other_callers(context.lane().callers(), now);
 }
 
 unsigned sharing_callers(runtime::Context& context, Deadline now) {
   const unsigned others = other_callers(context, now);
-  return others > 0 && others <= context.read_connections()->limit() ? others : 0;
+  return others > 0 && others <= context.extra_connections()->limit() ? others : 0;
 }
 
-ReadConnections::Lease read_connection(runtime::Context& context,
-                                       std::span<const std::uint32_t> nodes, std::uint64_t epoch,
-                                       Deadline now) {
+ExtraConnections::Lease extra_connection(runtime::Context& context,
+                                         std::span<const std::uint32_t> nodes, std::uint64_t epoch,
+                                         bool writes, Deadline now) {
+  if (writes && context.extra_connections()->late_writes() > 0) return {};
   if (nodes.size() > most_servers) return {};
-  std::array<ReadConnections::Server, most_servers> servers;
+  std::array<ExtraConnections::Server, most_servers> servers;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto signs = context.cluster().nodes().last_signs(nodes[i]);
-    if (signs.health != NodeHealth::up) return {};
+    if (signs.health != NodeHealth::up || (writes && signs.owes)) return {};
     servers[i] = {nodes[i], signs.outages};
   }
-  return context.read_connections()->borrow({std::span(servers).first(nodes.size()), epoch}, now);
+  return context.extra_connections()->borrow({std::span(servers).first(nodes.size()), epoch}, now);
 }
 
-socket::Wait wait_on_read_connection(Stop stop) noexcept {
+socket::Wait wait_on_extra_connection(Stop stop) noexcept {
   return stop == nullptr ? socket::Wait::read : socket::Wait::sleep;
 }
 

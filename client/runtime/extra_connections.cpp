@@ -1,4 +1,4 @@
-#include "client/runtime/read_connections.h"
+#include "client/runtime/extra_connections.h"
 
 #include <algorithm>
 #include <new>
@@ -6,51 +6,15 @@
 #include <system_error>
 
 #include "base/this_thread.h"
+#include "client/runtime/late_write.h"
 #include "node/tallies.h"
+#include "socket/lane/post.h"
 
 namespace sheaf::client::runtime {
 namespace {
 
 // How long a server is left alone after it did not accept one more connection.
 constexpr std::chrono::seconds pause{1};
-
-// Makes a cluster connect to a node. Owns itself until it has run.
-class Connect final : private socket::Lane::Task {
- public:
-  static void post(Path& path, std::uint32_t node) { path.lane().post(*new Connect(path, node)); }
-
- private:
-  Connect(Path& path, std::uint32_t node) : path_(path), node_(node) {}
-  void run(Now now) override {
-    const std::unique_ptr<Connect> self(this);
-    cluster::ClientCluster& cluster = path_.cluster();
-    if (cluster.topology().member(node_) != nullptr) cluster.node(node_).connect(now);
-  }
-  Path& path_;
-  std::uint32_t node_;
-};
-
-// Makes a path follow the topology. Owns itself until it has run.
-class Follow final : private socket::Lane::Task {
- public:
-  using Done = std::function<void(std::uint64_t epoch)>;
-  static void post(Path& path, std::shared_ptr<const cluster::Topology> topology, Done done) {
-    path.lane().post(*new Follow(path, std::move(topology), std::move(done)));
-  }
-
- private:
-  Follow(Path& path, std::shared_ptr<const cluster::Topology> topology, Done done)
-      : path_(path), topology_(std::move(topology)), done_(std::move(done)) {}
-  void run(Now now) override {
-    const std::unique_ptr<Follow> self(this);
-    if (topology_->epoch() <= path_.cluster().topology().epoch()) return;
-    path_.cluster().apply(topology_, now);
-    done_(topology_->epoch());
-  }
-  Path& path_;
-  std::shared_ptr<const cluster::Topology> topology_;
-  Done done_;
-};
 
 // Health and round trip stay those of the client's own path, which also carries single keys.
 void add(NodeStats& to, const NodeStats& from) {
@@ -77,9 +41,9 @@ void add(NodeStats& to, const NodeStats& from) {
 }  // namespace
 
 // A path, and the nodes it is connected to.
-class ReadConnections::Side final : private cluster::ConnectionListener {
+class ExtraConnections::Side final : private cluster::ConnectionListener, private LateWriteOwner {
  public:
-  Side(ReadConnections& owner, std::unique_ptr<Path> path)
+  Side(ExtraConnections& owner, std::unique_ptr<Path> path)
       : owner_(owner), epoch_(path->cluster().topology().epoch()), path_(std::move(path)) {
     path_->cluster().set_listener(this);
   }
@@ -101,11 +65,31 @@ class ReadConnections::Side final : private cluster::ConnectionListener {
     owner_.mutex_.assert_held();
     if (node < ready_.size()) ready_[node] = false;
   }
-  void follow(std::shared_ptr<const cluster::Topology> topology) {
-    Follow::post(*path_, std::move(topology), [this](std::uint64_t epoch) {
-      const sync::MutexLock lock(owner_.mutex_);
-      epoch_ = epoch;
+  void connect(std::uint32_t node) {
+    socket::post(path_->lane(), [this, node](Now now) {
+      cluster::ClientCluster& cluster = path_->cluster();
+      if (cluster.topology().member(node) != nullptr) cluster.node(node).connect(now);
     });
+  }
+  void follow(std::shared_ptr<const cluster::Topology> topology) {
+    socket::post(path_->lane(), [this, topology = std::move(topology)](Now now) {
+      if (topology->epoch() <= path_->cluster().topology().epoch()) return;
+      path_->cluster().apply(topology, now);
+      const sync::MutexLock lock(owner_.mutex_);
+      epoch_ = topology->epoch();
+    });
+  }
+  // It stays lent until the write has ended.
+  void await_write(Path& own, std::uint32_t node, std::string_view key) {
+    own_ = &own;
+    write_ = std::make_unique<LateWrite>(own, *path_, node, key, as_owner());
+    own.run([this](Now) { write_->hold_key(); });
+    path_->run([this](Now now) { write_->start(now); });
+  }
+  // Ends everything.
+  void close() {
+    path_->run([this](Now now) { path_->cluster().shut_down(now); });
+    path_->stop([this] { return path_->cluster().empty(); });
   }
 
  private:
@@ -121,25 +105,45 @@ class ReadConnections::Side final : private cluster::ConnectionListener {
     forget(node::SocketMaker::node_of(connection));
   }
 
-  ReadConnections& owner_;
+  LateWriteOwner& as_owner() noexcept { return *this; }
+  // First the key becomes free on the client's own lane, then this connection on its own.
+  void on_late_write_ended() noexcept override {
+    socket::post(own_->lane(), [this](Now) {
+      write_->release_key();
+      socket::post(path_->lane(), [this](Now) {
+        write_.reset();
+        --owner_.late_writes_;
+        owner_.give_back(*this);
+      });
+    });
+  }
+
+  ExtraConnections& owner_;
   std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of the path's topology
   std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node, as far as known
   std::unique_ptr<Path> path_;
+  Path* own_ = nullptr;               // the client's
+  std::unique_ptr<LateWrite> write_;  // null: none is awaited
 };
 
-Path& ReadConnections::Lease::operator*() const noexcept { return side_->path(); }
+Path& ExtraConnections::Lease::operator*() const noexcept { return side_->path(); }
 
-ReadConnections::ReadConnections(unsigned limit, Open open)
+void ExtraConnections::Lease::await_write(Path& own, std::uint32_t node, std::string_view key) {
+  ++std::exchange(owner_, nullptr)->late_writes_;
+  side_->await_write(own, node, key);
+}
+
+ExtraConnections::ExtraConnections(unsigned limit, Open open)
     : limit_(limit), open_(std::move(open)) {
   sides_.reserve(limit);
   free_.reserve(limit);
 }
 
-ReadConnections::~ReadConnections() { close(); }
+ExtraConnections::~ExtraConnections() { close(); }
 
 // A thread prefers the side it used last, whichever client that was: the server's thread for that
 // connection is then where it was, too.
-ReadConnections::Side* ReadConnections::take(const Need& need) {
+ExtraConnections::Side* ExtraConnections::take(const Need& need) {
   const auto ready = [&need](const Side* side) { return side->ready_for(need); };
   const void*& last_side = this_thread().last_side;
   auto chosen = std::ranges::find(free_, last_side);
@@ -156,18 +160,18 @@ ReadConnections::Side* ReadConnections::take(const Need& need) {
 }
 
 // A connection from before the outage may be dead although nothing has noticed it yet.
-void ReadConnections::note_outages(const Server& server) {
+void ExtraConnections::note_outages(const Server& server) {
   if (std::exchange(outages_[server.node], server.outages) == server.outages) return;
   for (const auto& side : sides_) side->forget(server.node);
 }
 
-void ReadConnections::make_place(std::uint32_t node) {
+void ExtraConnections::make_place(std::uint32_t node) {
   if (node < outages_.size()) return;
   next_attempt_.resize(node + 1);
   outages_.resize(node + 1);
 }
 
-ReadConnections::Lease ReadConnections::borrow(const Need& need, Deadline now) {
+ExtraConnections::Lease ExtraConnections::borrow(const Need& need, Deadline now) {
   Side* cold = nullptr;
   {
     const sync::MutexLock lock(mutex_);
@@ -190,11 +194,11 @@ ReadConnections::Lease ReadConnections::borrow(const Need& need, Deadline now) {
   }
   if (cold == nullptr) cold = add_side();
   if (cold == nullptr) return {};
-  for (const Server& server : need.servers) Connect::post(cold->path(), server.node);
+  for (const Server& server : need.servers) cold->connect(server.node);
   return {};
 }
 
-ReadConnections::Side* ReadConnections::add_side() {
+ExtraConnections::Side* ExtraConnections::add_side() {
   std::unique_ptr<Side> side;
   try {
     if (auto path = open_()) side = std::make_unique<Side>(*this, std::move(path));
@@ -211,25 +215,25 @@ ReadConnections::Side* ReadConnections::add_side() {
   return sides_.back().get();
 }
 
-void ReadConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
+void ExtraConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
   const sync::MutexLock lock(mutex_);
   if (closed_) return;
   topology_ = std::move(topology);
   for (const auto& side : sides_) side->follow(topology_);
 }
 
-void ReadConnections::give_back(Side& side) noexcept {
+void ExtraConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
   free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
 }
 
-void ReadConnections::distrust(Side& side, std::span<const std::uint32_t> nodes) {
+void ExtraConnections::distrust(Side& side, std::span<const std::uint32_t> nodes) {
   const sync::MutexLock lock(mutex_);
   for (const std::uint32_t node : nodes) side.forget(node);
 }
 
-std::vector<ReadConnections::Side*> ReadConnections::all() {
+std::vector<ExtraConnections::Side*> ExtraConnections::all() {
   const sync::MutexLock lock(mutex_);
   std::vector<Side*> all;
   for (const auto& side : sides_) all.push_back(side.get());
@@ -247,7 +251,7 @@ void add_each(std::vector<Entry>& ours, const std::vector<Entry>& theirs, Name n
   }
 }
 
-void ReadConnections::add_to(std::vector<NodeStats>& stats) {
+void ExtraConnections::add_to(std::vector<NodeStats>& stats) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeStats> theirs;
@@ -258,7 +262,7 @@ void ReadConnections::add_to(std::vector<NodeStats>& stats) {
   }
 }
 
-void ReadConnections::add_to(std::vector<NodeMetrics>& metrics) {
+void ExtraConnections::add_to(std::vector<NodeMetrics>& metrics) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeMetrics> theirs;
@@ -272,19 +276,15 @@ void ReadConnections::add_to(std::vector<NodeMetrics>& metrics) {
   }
 }
 
-void ReadConnections::close() noexcept {
+void ExtraConnections::close() noexcept {
   {
     const sync::MutexLock lock(mutex_);
     if (std::exchange(closed_, true)) return;
   }
-  for (Side* const side : all()) {
-    Path& path = side->path();
-    path.run([&](Now now) { path.cluster().shut_down(now); });
-    path.stop([&] { return path.cluster().empty(); });
-  }
+  for (Side* const side : all()) side->close();
 }
 
-void ReadConnections::abandon() noexcept {
+void ExtraConnections::abandon() noexcept {
   for (unsigned i = 0; i < made_; ++i) Path::abandon(sides_[i]->take_path());
 }
 

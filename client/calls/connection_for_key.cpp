@@ -1,0 +1,47 @@
+#include "client/calls/connection_for_key.h"
+
+namespace sheaf::client::calls {
+namespace {
+
+using runtime::ExtraConnections;
+
+// With more callers for each server, they share the client's own connection: what they ask then
+// leaves in few writes, and is answered in few. With fewer there is little to merge, and callers
+// wait for each other, above all those that sleep.
+constexpr unsigned most_yielding = 1;
+constexpr unsigned most_sleeping = 6;
+
+bool is_few(runtime::Context& context, unsigned others, std::size_t servers, Deadline now) {
+  const bool yields = context.path().loop().yielding().pays(now);
+  return others < (yields ? most_yielding : most_sleeping) * servers;
+}
+
+bool writes(const KeyRequest& request) noexcept {
+  return request.operation.verb != protocol::Verb::get;
+}
+
+}  // namespace
+
+ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& request,
+                                   Deadline now)
+    : context_(context), request_(request) {
+  const unsigned others = sharing_callers(context, now);
+  if (others == 0) return;
+  const auto topology = context.topology();
+  if (!is_few(context, others, topology->members().size(), now)) return;
+  node_ = topology->owner(request.operation.key);
+  if (node_ == cluster::nobody) return;
+  lease_ = extra_connection(context, {&node_, 1}, topology->epoch(), writes(request), now);
+}
+
+bool ConnectionForKey::failed(const Error& error) {
+  if (error.outcome == Outcome::refused) return false;
+  lease_.distrust({&node_, 1});
+  if (!writes(request_)) return lost(error);
+  if (error.outcome == Outcome::unknown && !lost(error)) {
+    lease_.await_write(context_.path(), node_, request_.operation.key);
+  }
+  return error.outcome == Outcome::not_sent && lost(error);
+}
+
+}  // namespace sheaf::client::calls

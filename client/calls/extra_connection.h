@@ -1,0 +1,34 @@
+#pragma once
+
+// Which blocking calls leave the client's own path for an extra connection
+// (client/runtime/extra_connections.h has the rules).
+//
+// Thread rule: any thread.
+
+#include "client/runtime/context.h"
+
+namespace sheaf::client::calls {
+
+// How many other threads were in a call of this client that waits, at most, in the last moments. 0
+// if no call may use an extra connection now: there are none, or asynchronous calls are in flight.
+unsigned other_callers(runtime::Context& context, Deadline now);
+// The same, but 0 also if there are fewer extra connections than those callers: some would then
+// share one and others not, which is the slowest.
+unsigned sharing_callers(runtime::Context& context, Deadline now);
+
+// Borrows an extra connection to these nodes, if they are up. Empty if not. Call it only if there
+// are other callers. `epoch` is of the topology that named the nodes. For a write there is none
+// while the server may still carry out an operation that has ended (late_write.h).
+runtime::ExtraConnections::Lease extra_connection(runtime::Context& context,
+                                                  std::span<const std::uint32_t> nodes,
+                                                  std::uint64_t epoch, bool writes, Deadline now);
+
+// How a caller waits that has an extra connection. Only this caller uses it, so it can wait in
+// read. With a stop token it must not, because read would notice a stop too late.
+socket::Wait wait_on_extra_connection(Stop stop) noexcept;
+
+// True if an operation failed because its connection ended, not because of its deadline or its stop
+// token. The client's own connections, which know if the node is up, may still carry it out.
+bool lost(const Error& error) noexcept;
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,61 @@
+#pragma once
+
+// LateRequests: knows if the server may still carry out a request that has ended without its
+// answer, because of its deadline or because it was cancelled. A server answers the requests of a
+// connection in their order, so the answer to a later one settles the question. After the
+// connection has closed, an answer on one made since then must do: the server has probably read
+// what was left of the old one by then.
+//
+// Thread rule: belongs to one lane, except for any().
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace sheaf::node {
+
+class LateRequests {
+ public:
+  bool any() const noexcept { return any_; }
+  // A request that was in flight on the connection has ended.
+  void add(std::uint64_t connection, Deadline now) {
+    forget(connection);
+    late_.push_back({connection, now});
+    any_ = true;
+  }
+  // A request has been answered that was submitted then to this connection, made at `created`.
+  void on_answer(std::uint64_t connection, Deadline created, Deadline submitted) {
+    if (!any_.load(std::memory_order_relaxed)) return;
+    if (created >= closed_at_) closed_at_ = none;
+    std::erase_if(late_, [&](const Late& late) {
+      return late.connection == connection && late.ended < submitted;
+    });
+    note();
+  }
+  void on_closed(std::uint64_t connection, Deadline now) {
+    if (forget(connection)) closed_at_ = now;
+    note();
+  }
+
+ private:
+  struct Late {
+    std::uint64_t connection;
+    Deadline ended;  // when the last of its requests did
+  };
+  static constexpr Deadline none{-1};
+
+  bool forget(std::uint64_t connection) {
+    return std::erase_if(late_, [&](const Late& late) { return late.connection == connection; }) >
+           0;
+  }
+  void note() noexcept { any_ = closed_at_ != none || !late_.empty(); }
+
+  std::vector<Late> late_;     // of connections that are open
+  Deadline closed_at_ = none;  // when the last of the others closed
+  std::atomic<bool> any_ = false;
+};
+
+}  // namespace sheaf::node
