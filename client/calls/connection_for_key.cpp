@@ -5,15 +5,12 @@ namespace {
 
 using runtime::ExtraConnections;
 
-// With more callers for each server, they share the client's own connection: what they ask then
-// leaves in few writes, and is answered in few. With fewer there is little to merge, and callers
-// wait for each other, above all those that sleep.
-constexpr unsigned most_yielding = 1;
-constexpr unsigned most_sleeping = 6;
-
+// More callers share the client's own connection: what they ask then leaves in few writes, and is
+// answered in few. With fewer there is little to merge, and callers wait for each other, above all
+// those that sleep.
 bool is_few(runtime::Context& context, unsigned others, std::size_t servers, Deadline now) {
   const bool yields = context.path().loop().yielding().pays(now);
-  return others < (yields ? most_yielding : most_sleeping) * servers;
+  return others < (yields ? servers + 1 : 6 * servers);
 }
 
 bool writes(const KeyRequest& request) noexcept {
