@@ -75,7 +75,7 @@ Result<void> Client::Impl::open() {
   if (context_.cluster().redirects() != nullptr) watching.key.audit = std::chrono::seconds(10);
   watches_ = std::make_unique<client::watch::WatchService>(context_, random.fork(), watching);
   procedures_ = std::make_unique<client::calls::ProcedureHost>(
-      context_.path().loop(), context_.cluster(), &watches_->registry);
+      context_.path().loop(), context_.cluster(), &watches_->registry, &context_.unheard());
   computations_ =
       std::make_unique<client::compute::ComputeService>(context_, *procedures_, random.fork());
   locks_ = std::make_unique<client::lock::LockService>(context_, *procedures_);

@@ -294,6 +294,7 @@ void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, c
 void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request, Sent sent,
                                   Now now) {
   queue_.release(ours(request));
+  if (sent != Sent::no && !socket.peer_left) late_.add(socket.id, now.mono);
   const CloseReason& why = socket.close_reason();
   const bool member = options_.role != Role::none;
   if (shut_down_ && member && sent == Sent::no) {

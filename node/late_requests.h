@@ -1,10 +1,10 @@
 #pragma once
 
 // LateRequests: knows if the server may still carry out a request that has ended without its
-// answer, because of its deadline or because it was cancelled. A server answers the requests of a
-// connection in their order, so the answer to a later one settles the question. After the
-// connection has closed, an answer on one made since then must do: the server has probably read
-// what was left of the old one by then.
+// answer: because of its deadline, because it was cancelled, or because we gave the connection up.
+// A server answers the requests of a connection in their order, so the answer to a later one
+// settles the question. After the connection has closed, an answer on one made since then must do,
+// or any answer 5 s later: the server has probably read what was left of the old one by then.
 //
 // Thread rule: belongs to one lane, except for any().
 
@@ -29,7 +29,7 @@ class LateRequests {
   // A request has been answered that was submitted then to this connection, made at `created`.
   void on_answer(std::uint64_t connection, Deadline created, Deadline submitted) {
     if (!any_.load(std::memory_order_relaxed)) return;
-    if (created >= closed_at_) closed_at_ = none;
+    if (created >= closed_at_ || submitted > closed_at_ + patience) closed_at_ = none;
     std::erase_if(late_, [&](const Late& late) {
       return late.connection == connection && late.ended < submitted;
     });
@@ -46,6 +46,7 @@ class LateRequests {
     Deadline ended;  // when the last of its requests did
   };
   static constexpr Deadline none{-1};
+  static constexpr std::chrono::seconds patience{5};
 
   bool forget(std::uint64_t connection) {
     return std::erase_if(late_, [&](const Late& late) { return late.connection == connection; }) >

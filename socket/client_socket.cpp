@@ -126,6 +126,7 @@ void ClientSocket::on_writable(Now) {
 void ClientSocket::on_closed(int error, Now now) {
   const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
   cut_ = !own_reason_ && !session_->closed();
+  peer_left = error == 0 || error == ECONNRESET;
   // A server that cannot read the greeting may end the connection either way, and the session knows
   // what to say about it.
   const bool ended_greeting = state_ == State::handshaking && error == ECONNRESET && text.empty();

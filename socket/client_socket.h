@@ -110,6 +110,8 @@ class ClientSocket final : private StreamSink,
   // name has several addresses, others are tried first.
   bool retired = false;
   bool misled = false;
+  // Set by itself: the peer has closed it, and carries out nothing that it had not read by then.
+  bool peer_left = false;
 
  private:
   std::span<std::byte> read_space() override;

@@ -22,7 +22,7 @@ ExtraConnections::Lease extra_connection_of(runtime::Context& context,
     if (others == 0 || others >= most_sleeping_in_batches) return {};
     if (context.path().loop().yielding().pays(now)) return {};
   }
-  return extra_connection(context, plan.nodes(), plan.epoch(), false, now);
+  return extra_connection(context, plan.nodes(), plan.epoch(), now);
 }
 
 // Reads the keys whose extra connection ended again, over the client's own connections.

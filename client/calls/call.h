@@ -32,6 +32,8 @@ class OneOperation final : private socket::RequestSink {
 
   void start(Now now) { cluster_.start(request_, now); }
   void cancel(Now now) { cluster_.cancel(request_, now); }
+  // Where it was last, once it has ended.
+  std::uint32_t node() const noexcept { return request_.node(); }
   Out take() { return std::move(*out_); }
 
  private:
@@ -55,12 +57,14 @@ inline Result<Admission> admit(const runtime::Context& context, KeyRequest& requ
   return admitted;
 }
 
-// Runs an admitted operation on a path for a caller that waits.
+// Runs an admitted operation on a path for a caller that waits. `node`: set to the one that had it.
 template <class Op>
 typename Op::Out run_on(runtime::Path& path, HowToWait how, const KeyRequest& request,
-                        const Admission& admission) {
-  return Blocking<OneOperation<Op>>(path.lane(), how, path.cluster(), request, admission)
-      .wait(request.stop);
+                        const Admission& admission, std::uint32_t* node = nullptr) {
+  Blocking<OneOperation<Op>> operation(path.lane(), how, path.cluster(), request, admission);
+  auto out = operation.wait(request.stop);
+  if (node != nullptr) *node = operation.work().node();
+  return out;
 }
 
 template <class Op>
@@ -68,8 +72,9 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
   const auto admitted = admit(context, request);
   if (!admitted) return Failure(admitted.error());
   if (ConnectionForKey own(context, request, admitted->started); own) {
-    auto out = run_on<Op>(own.path(), own.how_to_wait(), request, *admitted);
-    if (out || !own.failed(out.error())) return out;
+    std::uint32_t node = cluster::nobody;
+    auto out = run_on<Op>(own.path(), own.how_to_wait(), request, *admitted, &node);
+    if (out || !own.failed(out.error(), node)) return out;
   }
   return run_on<Op>(context.path(), HowToWait::for_keys(1, 1), request, *admitted);
 }

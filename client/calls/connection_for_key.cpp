@@ -13,10 +13,6 @@ bool is_few(runtime::Context& context, unsigned others, std::size_t servers, Dea
   return others < (yields ? servers + 1 : 6 * servers);
 }
 
-bool writes(const KeyRequest& request) noexcept {
-  return request.operation.verb != protocol::Verb::get;
-}
-
 }  // namespace
 
 ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& request,
@@ -26,17 +22,17 @@ ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& 
   if (others == 0) return;
   const auto topology = context.topology();
   if (!is_few(context, others, topology->members().size(), now)) return;
-  node_ = topology->owner(request.operation.key);
-  if (node_ == cluster::nobody) return;
-  lease_ = extra_connection(context, {&node_, 1}, topology->epoch(), writes(request), now);
+  const std::uint32_t node = topology->owner(request.operation.key);
+  if (node == cluster::nobody) return;
+  lease_ = extra_connection(context, {&node, 1}, topology->epoch(), now);
 }
 
-bool ConnectionForKey::failed(const Error& error) {
+bool ConnectionForKey::failed(const Error& error, std::uint32_t node) {
   if (error.outcome == Outcome::refused) return false;
-  lease_.distrust({&node_, 1});
-  if (!writes(request_)) return lost(error);
-  if (error.outcome == Outcome::unknown && !lost(error)) {
-    lease_.await_write(context_.path(), node_, request_.operation.key);
+  lease_.distrust({&node, 1});
+  if (request_.operation.verb == protocol::Verb::get) return lost(error);
+  if (error.outcome == Outcome::unknown && lease_.owes(node)) {
+    lease_.await_write(context_.path(), node, request_.operation.key);
   }
   return error.outcome == Outcome::not_sent && lost(error);
 }

@@ -19,14 +19,13 @@ class ConnectionForKey {
   explicit operator bool() const noexcept { return static_cast<bool>(lease_); }
   runtime::Path& path() const noexcept { return *lease_; }
   HowToWait how_to_wait() const noexcept { return {0, wait_on_extra_connection(request_.stop)}; }
-  // The operation failed on it. Returns true if it should go over the client's own connection now:
-  // it had no effect, and that connection may still carry it out.
-  bool failed(const Error& error);
+  // The operation failed on it, and was on that node last. Returns true if it should go over the
+  // client's own connection now: it had no effect, and that connection may still carry it out.
+  bool failed(const Error& error, std::uint32_t node);
 
  private:
   runtime::Context& context_;
   const KeyRequest& request_;
-  std::uint32_t node_ = cluster::nobody;
   runtime::ExtraConnections::Lease lease_;
 };
 

@@ -11,7 +11,7 @@ constexpr std::size_t most_servers = 16;
 
 unsigned other_callers(runtime::Context& context, Deadline now) {
   ExtraConnections* const connections = context.extra_connections();
-  if (connections == nullptr || context.lane().has_async()) return 0;
+  if (connections == nullptr || context.lane().has_async() || context.unheard() > 0) return 0;
   return connections->other_callers(context.lane().callers(), now);
 }
 
@@ -22,13 +22,13 @@ unsigned sharing_callers(runtime::Context& context, Deadline now) {
 
 ExtraConnections::Lease extra_connection(runtime::Context& context,
                                          std::span<const std::uint32_t> nodes, std::uint64_t epoch,
-                                         bool writes, Deadline now) {
-  if (writes && context.extra_connections()->late_writes() > 0) return {};
+                                         Deadline now) {
+  if (context.extra_connections()->late_writes() > 0) return {};
   if (nodes.size() > most_servers) return {};
   std::array<ExtraConnections::Server, most_servers> servers;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto signs = context.cluster().nodes().last_signs(nodes[i]);
-    if (signs.health != NodeHealth::up || (writes && signs.owes)) return {};
+    if (signs.health != NodeHealth::up || signs.owes) return {};
     servers[i] = {nodes[i], signs.outages};
   }
   return context.extra_connections()->borrow({std::span(servers).first(nodes.size()), epoch}, now);

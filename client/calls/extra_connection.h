@@ -10,18 +10,19 @@
 namespace sheaf::client::calls {
 
 // How many other threads were in a call of this client that waits, at most, in the last moments. 0
-// if no call may use an extra connection now: there are none, or asynchronous calls are in flight.
+// if no call may use an extra connection now: there are none, or something is in flight for which
+// no thread waits.
 unsigned other_callers(runtime::Context& context, Deadline now);
 // The same, but 0 also if there are fewer extra connections than those callers: some would then
 // share one and others not, which is the slowest.
 unsigned sharing_callers(runtime::Context& context, Deadline now);
 
 // Borrows an extra connection to these nodes, if they are up. Empty if not. Call it only if there
-// are other callers. `epoch` is of the topology that named the nodes. For a write there is none
-// while the server may still carry out an operation that has ended (late_write.h).
+// are other callers. `epoch` is of the topology that named the nodes. There is none while a server
+// may still carry out an operation that has ended (late_write.h).
 runtime::ExtraConnections::Lease extra_connection(runtime::Context& context,
                                                   std::span<const std::uint32_t> nodes,
-                                                  std::uint64_t epoch, bool writes, Deadline now);
+                                                  std::uint64_t epoch, Deadline now);
 
 // How a caller waits that has an extra connection. Only this caller uses it, so it can wait in
 // read. With a stop token it must not, because read would notice a stop too late.

@@ -11,7 +11,10 @@ ProcedureRun::ProcedureRun(ProcedureHost& host, std::unique_ptr<Procedure> proce
   host_.runs_.push_back(*this);
 }
 
-ProcedureRun::~ProcedureRun() { host_.runs_.remove(*this); }
+ProcedureRun::~ProcedureRun() {
+  host_.runs_.remove(*this);
+  if (unheard_) --*host_.unheard_;
+}
 
 void ProcedureRun::begin(Now now) {
   procedure_->start(now);
@@ -111,6 +114,8 @@ void ProcedureRun::follow_watch(Now now) {
 
 void ProcedureRun::release() noexcept {
   owner_ = nullptr;
+  unheard_ = host_.unheard_ != nullptr;
+  if (unheard_) ++*host_.unheard_;
   if (!pumping_) end_if_over();
 }
 
@@ -120,8 +125,9 @@ void ProcedureRun::end_if_over() noexcept {
   delete this;
 }
 
-ProcedureHost::ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches)
-    : loop_(loop), cluster_(cluster), watches_(watches) {
+ProcedureHost::ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches,
+                             std::atomic<unsigned>* unheard)
+    : loop_(loop), cluster_(cluster), watches_(watches), unheard_(unheard) {
   cluster_.set_listener(this);
 }
 

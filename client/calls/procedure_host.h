@@ -5,6 +5,7 @@
 //
 // Thread rule: belongs to one lane; under its baton.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,6 +77,7 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   std::vector<Slot*> free_;
   unsigned in_flight_ = 0;
   bool pumping_ = false;
+  bool unheard_ = false;  // and counted
   std::string watched_;
   Deadline armed_ = never;
   std::unique_ptr<socket::Timer> timer_;
@@ -83,8 +85,10 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
 
 class ProcedureHost final : private cluster::ConnectionListener {
  public:
-  // If `watches` is null, procedures get no hints.
-  ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches);
+  // If `watches` is null, procedures get no hints. `unheard` counts the runs that were released and
+  // continue alone; it may be null.
+  ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches,
+                std::atomic<unsigned>* unheard = nullptr);
   // Nothing may be in flight any more: the cluster was shut down or destroyed.
   ~ProcedureHost();
   ProcedureHost(const ProcedureHost&) = delete;
@@ -107,6 +111,7 @@ class ProcedureHost final : private cluster::ConnectionListener {
   socket::Loop& loop_;
   cluster::ClientCluster& cluster_;
   Watches* watches_;
+  std::atomic<unsigned>* const unheard_;
   bool shut_down_ = false;
   IntrusiveList<ProcedureRun> runs_;
 };

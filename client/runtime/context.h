@@ -64,6 +64,8 @@ class Context {
   socket::Lane& lane() noexcept { return path_->lane(); }
   cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
   ExtraConnections* extra_connections() noexcept { return extra_connections_.get(); }  // null: none
+  // How many procedures continue on the path although their callers have returned.
+  std::atomic<unsigned>& unheard() noexcept { return unheard_; }
   Dispatcher& dispatcher() noexcept { return dispatcher_; }
   // For hash tables whose keys others choose.
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
@@ -128,6 +130,7 @@ class Context {
   KeyEvents key_events_;
   std::shared_ptr<LoginKeeper> logins_;  // null: the login never changes
   cluster::NodeTable table_;
+  std::atomic<unsigned> unheard_ = 0;
   sync::Mutex update_mutex_;  // one update at a time
   std::unique_ptr<Path> path_;
   std::unique_ptr<ExtraConnections> extra_connections_;

@@ -79,13 +79,12 @@ class ExtraConnections::Side final : private cluster::ConnectionListener, privat
       epoch_ = topology->epoch();
     });
   }
-  // It stays lent until the write has ended.
-  void await_write(Path& own, std::uint32_t node, std::string_view key) {
-    own_ = &own;
+  bool owes(std::uint32_t node) const { return path_->cluster().nodes().last_signs(node).owes; }
+  // May throw, and has no effect then.
+  void make_write(Path& own, std::uint32_t node, std::string_view key) {
     write_ = std::make_unique<LateWrite>(own, *path_, node, key, as_owner());
-    own.run([this](Now) { write_->hold_key(); });
-    path_->run([this](Now now) { write_->start(now); });
   }
+  void await_write() noexcept { write_->begin(); }
   // Ends everything.
   void close() {
     path_->run([this](Now now) { path_->cluster().shut_down(now); });
@@ -106,31 +105,30 @@ class ExtraConnections::Side final : private cluster::ConnectionListener, privat
   }
 
   LateWriteOwner& as_owner() noexcept { return *this; }
-  // First the key becomes free on the client's own lane, then this connection on its own.
-  void on_late_write_ended() noexcept override {
-    socket::post(own_->lane(), [this](Now) {
-      write_->release_key();
-      socket::post(path_->lane(), [this](Now) {
-        write_.reset();
-        --owner_.late_writes_;
-        owner_.give_back(*this);
-      });
-    });
+  void on_key_free() noexcept override {
+    const sync::MutexLock lock(owner_.mutex_);
+    if (!owner_.closed_) path_->lane().post(forget_write_);
+  }
+  void forget_write(Now) {
+    write_.reset();
+    owner_.take_back(*this);
   }
 
   ExtraConnections& owner_;
   std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of the path's topology
   std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node, as far as known
   std::unique_ptr<Path> path_;
-  Path* own_ = nullptr;               // the client's
   std::unique_ptr<LateWrite> write_;  // null: none is awaited
+  socket::MemberTask<Side> forget_write_{*this, &Side::forget_write};
 };
 
 Path& ExtraConnections::Lease::operator*() const noexcept { return side_->path(); }
 
+bool ExtraConnections::Lease::owes(std::uint32_t node) const { return side_->owes(node); }
+
 void ExtraConnections::Lease::await_write(Path& own, std::uint32_t node, std::string_view key) {
-  ++std::exchange(owner_, nullptr)->late_writes_;
-  side_->await_write(own, node, key);
+  side_->make_write(own, node, key);
+  std::exchange(owner_, nullptr)->keep(*side_);
 }
 
 ExtraConnections::ExtraConnections(unsigned limit, Open open)
@@ -226,6 +224,19 @@ void ExtraConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
   free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
+}
+
+// It counts as a caller no more, but is not free.
+void ExtraConnections::keep(Side& side) noexcept {
+  ++late_writes_;
+  --lent_;
+  side.await_write();
+}
+
+void ExtraConnections::take_back(Side& side) noexcept {
+  const sync::MutexLock lock(mutex_);
+  free_.push_back(&side);
+  --late_writes_;
 }
 
 void ExtraConnections::distrust(Side& side, std::span<const std::uint32_t> nodes) {

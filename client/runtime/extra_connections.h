@@ -81,8 +81,10 @@ class ExtraConnections {
     explicit operator bool() const noexcept { return owner_ != nullptr; }
     // A node did not answer: the client's own path is left to find out why.
     void distrust(std::span<const std::uint32_t> nodes) const { owner_->distrust(*side_, nodes); }
+    // True if an operation that has ended there may still be carried out by the node.
+    bool owes(std::uint32_t node) const;
     // A write to the node ended without an answer: operations on its key wait for it on the
-    // client's `own` path, and the path of this lease stays lent meanwhile (late_write.h).
+    // client's `own` path (late_write.h). The lease is empty then.
     void await_write(Path& own, std::uint32_t node, std::string_view key);
     Path& operator*() const noexcept;
 
@@ -132,6 +134,8 @@ class ExtraConnections {
   void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);
   void make_place(std::uint32_t node) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
+  void keep(Side& side) noexcept;
+  void take_back(Side& side) noexcept;
   void distrust(Side& side, std::span<const std::uint32_t> nodes);
   std::vector<Side*> all();
 

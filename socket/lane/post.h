@@ -1,6 +1,6 @@
 #pragma once
 
-// post(): runs a function once under a lane's baton, without a waiting caller.
+// Functions that run once under a lane's baton, without a waiting caller.
 //
 // Thread rule: any thread.
 
@@ -11,6 +11,19 @@
 #include "socket/lane/lane.h"
 
 namespace sheaf::socket {
+
+// A member function, as a task that its owner contains: posting it allocates nothing.
+template <class Owner>
+class MemberTask final : public Lane::Task {
+ public:
+  using Function = void (Owner::*)(Now);
+  MemberTask(Owner& owner, Function function) noexcept : owner_(owner), function_(function) {}
+  void run(Now now) override { (owner_.*function_)(now); }
+
+ private:
+  Owner& owner_;
+  const Function function_;
+};
 
 // Owns itself until it has run.
 template <class Function>

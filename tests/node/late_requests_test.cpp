@@ -46,5 +46,15 @@ TEST(LateRequests, AfterTheEndOfItsConnectionAnAnswerOnANewOneSettlesIt) {
   EXPECT_FALSE(late.any()) << "nothing was late there";
 }
 
+TEST(LateRequests, AnOlderConnectionSettlesItAfterFiveSeconds) {
+  LateRequests late;
+  late.add(1, 10s);
+  late.on_closed(1, 12s);
+  late.on_answer(2, 11s, 16s);
+  EXPECT_TRUE(late.any());
+  late.on_answer(2, 11s, 18s);
+  EXPECT_FALSE(late.any());
+}
+
 }  // namespace
 }  // namespace sheaf::node

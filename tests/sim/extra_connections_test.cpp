@@ -135,6 +135,13 @@ class ReadWorld {
     over = true;
     other.join();
   }
+  // How many writes are awaited after one whose connection the server, or the client, has ended.
+  unsigned late_after_a_set_that_the_server_cut_off() {
+    return late_after([this] { cut_off_in_flight(); });
+  }
+  unsigned late_after_a_set_that_timed_out() {
+    return late_after([this] { server().stop(); });
+  }
   void until(NodeHealth health) {
     while (client_->stats()[0].health != health) {
       static_cast<void>(client_->get(keys_[0]));
@@ -145,6 +152,15 @@ class ReadWorld {
   SimWorld& world() { return stack_.world; }
 
  private:
+  unsigned late_after(const std::function<void()>& fault) {
+    unsigned late = 0;
+    next_to_another_caller([&] {
+      fault();
+      check(set("value") == Outcome::unknown, "the set was answered");
+      late = client::Internals::context(*client_).extra_connections()->late_writes();
+    });
+    return late;
+  }
   void cut_off_in_flight() {
     server().faults.delay = 2ms;
     stack_.world.after(1ms, [this](Now) { server().reset_all(); });
@@ -254,6 +270,17 @@ TEST(ExtraConnections, ASetAfterOneWithoutAnAnswerOnTheClientsOwnConnectionGoesT
     check(world.value_after_a_late_set(true) == "second", "the sets changed places");
     check(world.server().packets_on(0) == before, "the second set used the extra connection");
     world.pass_until_settled(0);
+  });
+}
+
+// A server that has ended a connection carries out nothing of it that it had not read.
+TEST(ExtraConnections, AWriteIsLateUnlessTheServerEndedItsConnection) {
+  run(60s, [](ReadWorld& world) {
+    check(world.late_after_a_set_that_the_server_cut_off() == 0, "a write is awaited");
+    pass(1s);
+  });
+  run(60s, [](ReadWorld& world) {
+    check(world.late_after_a_set_that_timed_out() == 1, "the write is not awaited");
   });
 }
 
