@@ -87,13 +87,15 @@ bool Dispatcher::run_one(State& state) {
   return true;
 }
 
+// The thread that closes runs jobs, too; meanwhile this one waits.
 void Dispatcher::main(const std::shared_ptr<State>& state) {
   const sync::MutexLock lock(state->mutex);
   for (;;) {
-    while (run_one(*state)) {
+    while (!state->running && run_one(*state)) {
     }
     if (state->closing) return;
-    while (!state->closing && state->jobs.empty()) state->changed.wait(state->mutex);
+    while (!state->closing && (state->running || state->jobs.empty()))
+      state->changed.wait(state->mutex);
   }
 }
 
