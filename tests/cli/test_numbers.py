@@ -43,6 +43,9 @@ class Numbers(OnServers):
         return {topic.rsplit("/", 1)[1]: value for retained, topic, value in rows
                 if retained == "1"}
 
+    def steady(self, numbers):
+        return {name: numbers.get(name) for name in STEADY}
+
     def metrics(self):
         text = self.ends(DONE, "nodes", "--metrics").decode()
         return {re.sub(r'node="[^"]*",?', "", name).replace("{}", ""): value
@@ -62,10 +65,10 @@ class Numbers(OnServers):
         self.assertGreater(int(stats["commits"]), 0)
         self.assertGreater(int(stats["file_bytes"]), 0)
 
-        steady = {name: stats[name] for name in STEADY}
         count = len(stats) - 1  # all but the version
-        wait_until(lambda: {name: self.published(count).get(name) for name in STEADY} == steady,
+        wait_until(lambda: self.steady(self.published(count)) == self.steady(self.stats()),
                    "the numbers below $SYS are those of `sheaf stats`")
+        stats = self.stats()
 
         # `nodes` and `top` ask for the store's clock with a key of their own that lives a second.
         metrics = self.metrics()
