@@ -342,6 +342,7 @@ TEST_P(LockContract, AResultIsHeldBusyOrFailed) {
 TEST_P(LockContract, ALockWithoutAWaitIsWaitedForUntilItIsFree) {
   Locker locker(client, {.lease = kept_lease});
   LockGuard guard = take(locker, "patience");
+  guard.on_loss([](const Error& why) { ADD_FAILURE() << why.message(); });
   std::promise<void> asks;
   std::thread waiter([&] {
     asks.set_value();
