@@ -16,6 +16,11 @@ using Request = LockKey::Request;
 using End = KeyAnswer::End;
 using std::chrono::nanoseconds;
 
+// A lock is not asked for in the last moments of a wait. An answer that the wait does not outlast
+// ends the connection in protocols that pair answers by their order, and on memcached a lock lasts
+// no longer than its connection.
+constexpr std::chrono::milliseconds last_poll{5};
+
 // True if a repetition would get the same answer. A cluster that is changing refuses for a while,
 // which is not final.
 bool is_final(const Error& error) {
@@ -97,6 +102,7 @@ void LockPlan::rest(Now now, Deadline free_at) {
   const nanoseconds soon = nanoseconds(first_poll) * (1 << std::min(polls_, 4u));
   const bool asks_soon = !denied_ || (polls_ > 0 && !key_->watchable());
   poll_at_ = std::min(now.mono + (asks_soon ? std::min(soon, usual) : usual), free_at);
+  if (poll_at_ > terms_.wait_until - last_poll) poll_at_ = never;
 }
 
 void LockPlan::on_asked(const KeyAnswer& answer, Now now) {

@@ -339,6 +339,27 @@ TEST_F(PatientPlanTest, PollsWatchesAndEndsWithTheWait) {
   EXPECT_TRUE(plan.done());
 }
 
+// The wait would end before the answer, and on some servers that ends the connection.
+TEST(LockPlan, APollThatWouldComeInTheLastMomentIsNotMade) {
+  unsigned latest = 0;
+  for (std::uint8_t seed = 0; seed < 200; ++seed) {
+    client::lock::LockMemory memory;
+    LockPlan plan(test::lock_terms(true), memory, Seed{seed});
+    Transcript<LockPlan> it(plan);
+    plan.start(it.now());
+    Deadline asked = it.now().mono;
+    while (!plan.settled()) {
+      asked = it.now().mono;
+      it.wants();
+      it.answer(Status::not_stored);
+      it.wait();
+    }
+    EXPECT_LE(asked, 1030s - 5ms);
+    if (asked > 1030s - 50ms) ++latest;
+  }
+  EXPECT_GT(latest, 10u) << "but shortly before";
+}
+
 TEST_F(PatientPlanTest, AHintAsksAtOnceAlsoWhileARequestIsUnderWay) {
   it.wants();
   it.answer(Status::not_stored);
