@@ -6,7 +6,7 @@ namespace sheaf::client::calls {
 
 using runtime::ExtraConnections;
 
-// A read that needs more servers uses the client's own connections.
+// A call that needs more servers uses the client's own connections.
 constexpr std::size_t most_servers = 16;
 
 unsigned other_callers(runtime::Context& context, Deadline now) {

@@ -80,11 +80,13 @@ class ExtraConnections::Side final : private cluster::ConnectionListener, privat
     });
   }
   bool owes(std::uint32_t node) const { return path_->cluster().nodes().last_signs(node).owes; }
-  // May throw, and has no effect then.
-  void make_write(Path& own, std::uint32_t node, std::string_view key) {
+  // It counts as a caller no more, but is not free. May throw, and has no effect then.
+  void await_write(Path& own, std::uint32_t node, std::string_view key) {
     write_ = std::make_unique<LateWrite>(own, *path_, node, key, as_owner());
+    ++owner_.late_writes_;
+    --owner_.lent_;
+    write_->begin();
   }
-  void await_write() noexcept { write_->begin(); }
   // Ends everything.
   void close() {
     path_->run([this](Now now) { path_->cluster().shut_down(now); });
@@ -111,7 +113,9 @@ class ExtraConnections::Side final : private cluster::ConnectionListener, privat
   }
   void forget_write(Now) {
     write_.reset();
-    owner_.take_back(*this);
+    const sync::MutexLock lock(owner_.mutex_);
+    owner_.free_.push_back(this);
+    --owner_.late_writes_;
   }
 
   ExtraConnections& owner_;
@@ -127,8 +131,8 @@ Path& ExtraConnections::Lease::operator*() const noexcept { return side_->path()
 bool ExtraConnections::Lease::owes(std::uint32_t node) const { return side_->owes(node); }
 
 void ExtraConnections::Lease::await_write(Path& own, std::uint32_t node, std::string_view key) {
-  side_->make_write(own, node, key);
-  std::exchange(owner_, nullptr)->keep(*side_);
+  side_->await_write(own, node, key);
+  owner_ = nullptr;
 }
 
 ExtraConnections::ExtraConnections(unsigned limit, Open open)
@@ -224,19 +228,6 @@ void ExtraConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
   free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
-}
-
-// It counts as a caller no more, but is not free.
-void ExtraConnections::keep(Side& side) noexcept {
-  ++late_writes_;
-  --lent_;
-  side.await_write();
-}
-
-void ExtraConnections::take_back(Side& side) noexcept {
-  const sync::MutexLock lock(mutex_);
-  free_.push_back(&side);
-  --late_writes_;
 }
 
 void ExtraConnections::distrust(Side& side, std::span<const std::uint32_t> nodes) {

@@ -93,12 +93,12 @@ class ExtraConnections {
     Side* side_ = nullptr;
   };
 
-  // A node that a read needs.
+  // A node that a call needs.
   struct Server {
     std::uint32_t node = 0;
     unsigned outages = 0;  // how often the node went down; older connections are not lent
   };
-  // What a read needs.
+  // What a call needs.
   struct Need {
     std::span<const Server> servers;
     std::uint64_t epoch = 0;  // of the topology
@@ -114,7 +114,7 @@ class ExtraConnections {
   unsigned lent() const noexcept { return lent_; }
   // How many writes over them have ended without an answer and may still be carried out.
   unsigned late_writes() const noexcept { return late_writes_; }
-  // How many threads other than this one read over them or are among these `callers` of the
+  // How many threads other than this one use them or are among these `callers` of the
   // client's own path, at most, in the last moments. A number that changed with every call would
   // split callers who should share a connection.
   unsigned other_callers(unsigned callers, Deadline now) noexcept {
@@ -134,8 +134,6 @@ class ExtraConnections {
   void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);
   void make_place(std::uint32_t node) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
-  void keep(Side& side) noexcept;
-  void take_back(Side& side) noexcept;
   void distrust(Side& side, std::span<const std::uint32_t> nodes);
   std::vector<Side*> all();
 

@@ -2,7 +2,7 @@
 
 // Path: carries requests from calls to servers and back. It consists of a loop, the lane that
 // drives it, and a cluster's connections, with the dialer and the sessions they are made of. A
-// client has one for everything, and some more for reads of several threads
+// client has one for everything, and some more for threads that wait at the same time
 // (extra_connections.h).
 //
 // Thread rule: the accessors from any thread; what they return under the baton of lane().

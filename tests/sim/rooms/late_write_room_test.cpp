@@ -21,26 +21,7 @@ using namespace std::chrono_literals;
 // Special: sets that ended without an answer.
 class LateWriteRoom final : public ThreadRoom {
  public:
-  LateWriteRoom(std::uint64_t seed, const Plants& plants) : LateWriteRoom(draw(seed), plants) {}
-
- private:
-  struct Key {
-    std::string name;
-    unsigned sets = 0;
-    unsigned acknowledged = 0;  // the number of the last one that was
-  };
-  struct Caller {
-    Random random;
-    std::vector<Key> keys;
-  };
-
-  static Draw draw(std::uint64_t seed) {
-    Draw draw{Random(seed), {seed, EndpointKind::memcached, 1}};
-    draw.setting.servers += static_cast<unsigned>(draw.random.below(2));
-    return draw;
-  }
-
-  LateWriteRoom(const Draw& draw, const Plants& plants) : ThreadRoom(draw, plants) {
+  LateWriteRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 1), plants) {
     stack_.keep_log();
     // What leaves first arrives first, on whatever connection, and none is cut.
     stack_.config.pool_max = 1;
@@ -56,12 +37,22 @@ class LateWriteRoom final : public ThreadRoom {
     }
   }
 
+ private:
+  struct Key {
+    std::string name;
+    unsigned sets = 0;
+    unsigned acknowledged = 0;  // the number of the last one that was
+  };
+  struct Caller {
+    Random random;
+    std::vector<Key> keys;
+  };
+
   void run() override {
     client_.emplace(open_client());
     if (faulty_) draw_stops();
     run_threads(static_cast<unsigned>(callers_.size()),
                 [this](unsigned number) { run_caller(callers_[number]); });
-    for (unsigned i = 0; i < stack_.size(); ++i) stack_.broker(i).faults = {};
     if (random_.below(4) != 0) settle();
     client_.reset();
     for (const Caller& caller : callers_) {
@@ -112,8 +103,7 @@ class LateWriteRoom final : public ThreadRoom {
 
   // Ends the faults. Then each key has its last value, unless later sets were not answered.
   void settle() {
-    pass(10s);
-    faulty_ = false;
+    end_faults();
     for (const Caller& caller : callers_) {
       for (const Key& key : caller.keys) get(key);
     }
