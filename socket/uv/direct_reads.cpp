@@ -14,6 +14,8 @@ namespace {
 // With more connections that something is due on, one question to the kernel is cheaper.
 constexpr std::size_t most_at_once = 2;
 constexpr std::size_t most_to_search = 64;
+// A thread that waits in reads asks about other connections this often.
+constexpr std::chrono::milliseconds longest_silence{5};
 
 }  // namespace
 
@@ -59,6 +61,20 @@ bool DirectReads::wait(std::chrono::nanoseconds left) const {
   if (left < 2 * longest_read) return false;
   Readable* const connection = only_awaited();
   return connection != nullptr && connection->try_read(true);
+}
+
+bool DirectReads::may_wait(Deadline now, int loop) {
+  if (may_neglect_others(now)) return true;
+  ask_about_all_by(now + longest_silence);
+  return all_quiet(loop);
+}
+
+bool DirectReads::all_quiet(int loop) {
+  asked_.assign(1, {loop, POLLIN, 0});
+  for (const Readable* const connection : unwatched_) {
+    asked_.push_back({connection->descriptor(), POLLIN, 0});
+  }
+  return ::poll(asked_.data(), asked_.size(), 0) == 0;
 }
 
 void DirectReads::watch_all() {

@@ -9,11 +9,14 @@
 // - With Wait::read the thread waits inside recv() instead of epoll_wait(), if there is one
 //   connection that a reply is due on. The kernel then wakes it with the bytes at hand, and libuv
 //   need not watch the connection meanwhile. recv() notices only its own connection, so it waits
-//   for `longest_read` at most.
+//   for `longest_read` at most. Now and then one poll() asks about everything else; to let
+//   libuv watch all connections again would take three system calls for each of them.
 //
 // With a dial in progress it does neither.
 //
 // Thread rule: belongs to one loop.
+
+#include <poll.h>
 
 #include <chrono>
 #include <vector>
@@ -34,6 +37,7 @@ class Readable {
   virtual bool expecting() const = 0;
   // Makes libuv watch it from now on.
   virtual void watch() = 0;
+  virtual int descriptor() const noexcept = 0;
 
  protected:
   ~Readable() = default;
@@ -52,6 +56,7 @@ class DirectReads {
   void add(Readable& connection) {
     connections_.push_back(&connection);
     unwatched_.reserve(connections_.size());
+    asked_.reserve(connections_.size() + 1);
   }
   void remove(Readable& connection) noexcept;
   void dial_begins() noexcept { ++dials_; }
@@ -65,6 +70,9 @@ class DirectReads {
   }
   // Reads the only connection, or those that something is due on; returns true if any was read.
   bool try_read() const;
+  // True if the thread may wait in a read, because the kernel has nothing to report of the others,
+  // or had nothing a moment ago. `loop`: the descriptor of libuv, which watches some of them.
+  bool may_wait(Deadline now, int loop);
   // Waits in the read of the connection that a reply is due on, if there is just one; returns true
   // if it did. `left`: the time until something is due.
   bool wait(std::chrono::nanoseconds left) const;
@@ -84,9 +92,11 @@ class DirectReads {
     return connections_.size() == 1 && dials_ == 0 ? connections_.front() : nullptr;
   }
   Readable* only_awaited() const noexcept;
+  bool all_quiet(int loop);
 
   std::vector<Readable*> connections_;
   std::vector<Readable*> unwatched_;  // some of connections_
+  std::vector<pollfd> asked_;         // about, in one poll()
   unsigned dials_ = 0;                // dials in progress
   Deadline ask_at_{0};
 };

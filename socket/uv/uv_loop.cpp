@@ -18,10 +18,8 @@ namespace {
 // spins.
 constexpr unsigned spin_patience = 4;
 
-// While it reads connections directly, a loop that spins asks about the others this often, and one
-// that waits in reads.
+// While it reads connections directly, a loop that spins asks about the others this often.
 constexpr std::chrono::microseconds longest_neglect{100};
-constexpr std::chrono::milliseconds longest_neglect_in_reads{5};
 
 // Keeps a loop permanently because a thread of libuv's pool still resolves a name and will touch
 // it. The look-up can neither be cancelled nor waited for in bounded time.
@@ -119,12 +117,11 @@ void UvLoop::wait(Deadline until) {
 }
 
 void UvLoop::sleep(Deadline until) {
-  if (wait_by_ == Wait::read && direct_reads_.may_neglect_others(now_.mono) &&
+  if (wait_by_ == Wait::read && direct_reads_.may_wait(now_.mono, descriptor()) &&
       direct_reads_.wait(until - now_.mono)) {
     if (!busy_) poll(false);
     return;
   }
-  direct_reads_.ask_about_all_by(now_.mono + longest_neglect_in_reads);
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now_.mono);
     uv_update_time(loop_.get());

@@ -58,6 +58,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
   void watch() override {
     if (!ended_) listen();
   }
+  int descriptor() const noexcept override { return fd_; }
   ssize_t receive(std::span<std::byte> space, bool waiting) const;
   bool read_all(const bool& gone, bool waiting = false);
   int pending_error(int otherwise) const noexcept;

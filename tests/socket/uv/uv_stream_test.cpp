@@ -209,6 +209,23 @@ TEST_P(UvStreamTest, AConnectionThatExpectsNothingIsHeardBesideABusyOne) {
   ::close(other_end);
 }
 
+// A loop that waits in reads may have told libuv to forget the other.
+TEST_P(UvStreamTest, AConnectionThatWasReadBeforeIsHeardWhileAnotherIsSilent) {
+  Peer other;
+  connect(other, listener.port());
+  const int other_end = listener.accept();
+  peer.expects = false;
+  EXPECT_EQ(send(other_end, "one", 3, 0), 3);
+  turn_until([&] { return other.received == "one"; });
+  std::swap(peer.expects, other.expects);
+  EXPECT_EQ(send(server, "two", 3, 0), 3);
+  turn_until([&] { return peer.received == "two"; });
+  EXPECT_EQ(send(other_end, " three", 6, 0), 6);
+  turn_until([&] { return other.received == "one three"; });
+  ::close(other_end);
+  turn_until([&] { return other.closed; });
+}
+
 // Both are due, and what the first reads ends the second before it is read.
 TEST_P(UvStreamTest, AConnectionMayEndAnotherThatIsToBeRead) {
   Peer other;
