@@ -22,15 +22,18 @@ class OneOperation final : private socket::RequestSink {
 
   // `what` has its deadline.
   OneOperation(WorkEnd& end, cluster::ClientCluster& cluster, const KeyRequest& what,
-               const Admission& admission)
-      : end_(end), cluster_(cluster), started_(admission.started) {
+               const Admission& admission, const FoundOwner& owner = {})
+      : end_(end), cluster_(cluster), started_(admission.started), owner_(owner) {
     request_.parent = admission.parent;
     request_.operation = what.operation;
     request_.may_lag = what.may_lag;
     request_.sink = this;
   }
 
-  void start(Now now) { cluster_.start(request_, now); }
+  void start(Now now) {
+    if (owner_.node == cluster::nobody) return cluster_.start(request_, now);
+    cluster_.start_at(owner_.epoch, owner_.node, request_, now);
+  }
   void cancel(Now now) { cluster_.cancel(request_, now); }
   // Where it was last, once it has ended.
   std::uint32_t node() const noexcept { return request_.node(); }
@@ -45,6 +48,7 @@ class OneOperation final : private socket::RequestSink {
   WorkEnd& end_;
   cluster::ClientCluster& cluster_;
   Deadline started_;
+  const FoundOwner owner_;
   cluster::Request request_;
   std::optional<Out> out_;
 };
@@ -57,26 +61,19 @@ inline Result<Admission> admit(const runtime::Context& context, KeyRequest& requ
   return admitted;
 }
 
-// Runs an admitted operation on a path for a caller that waits. `node`: set to the one that had it.
-template <class Op>
-typename Op::Out run_on(runtime::Path& path, HowToWait how, const KeyRequest& request,
-                        const Admission& admission, std::uint32_t* node = nullptr) {
-  Blocking<OneOperation<Op>> operation(path.lane(), how, path.cluster(), request, admission);
-  auto out = operation.wait(request.stop);
-  if (node != nullptr) *node = operation.work().node();
-  return out;
-}
-
 template <class Op>
 typename Op::Out call(runtime::Context& context, KeyRequest request) {
   const auto admitted = admit(context, request);
   if (!admitted) return Failure(admitted.error());
   if (ConnectionForKey own(context, request, admitted->started); own) {
-    std::uint32_t node = cluster::nobody;
-    auto out = run_on<Op>(own.path(), own.how_to_wait(), request, *admitted, &node);
-    if (out || !own.failed(out.error(), node)) return out;
+    Blocking<OneOperation<Op>> operation(own.path().lane(), own.how_to_wait(), own.path().cluster(),
+                                         request, *admitted, own.owner());
+    auto out = operation.wait(request.stop);
+    if (out || !own.failed(out.error(), operation.work().node())) return out;
   }
-  return run_on<Op>(context.path(), HowToWait::for_keys(1, 1), request, *admitted);
+  Blocking<OneOperation<Op>> operation(context.lane(), HowToWait::for_keys(1, 1), context.cluster(),
+                                       request, *admitted);
+  return operation.wait(request.stop);
 }
 
 // The contents of a Call for one operation: the request, with copies of its texts.

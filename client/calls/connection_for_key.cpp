@@ -22,9 +22,9 @@ ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& 
   if (others == 0) return;
   const auto topology = context.topology();
   if (!is_few(context, others, topology->members().size(), now)) return;
-  const std::uint32_t node = topology->owner(request.operation.key);
-  if (node == cluster::nobody) return;
-  lease_ = extra_connection(context, {&node, 1}, topology->epoch(), now);
+  owner_ = {topology->epoch(), topology->owner(request.operation.key)};
+  if (owner_.node == cluster::nobody) return;
+  lease_ = extra_connection(context, {&owner_.node, 1}, owner_.epoch, now);
 }
 
 bool ConnectionForKey::failed(const Error& error, std::uint32_t node) {

@@ -11,6 +11,12 @@
 
 namespace sheaf::client::calls {
 
+// The owner of a key in the topology of an epoch.
+struct FoundOwner {
+  std::uint64_t epoch = 0;
+  std::uint32_t node = cluster::nobody;  // not looked for
+};
+
 class ConnectionForKey {
  public:
   // Borrows one, if the operation should have one and one is free.
@@ -18,6 +24,7 @@ class ConnectionForKey {
 
   explicit operator bool() const noexcept { return static_cast<bool>(lease_); }
   runtime::Path& path() const noexcept { return *lease_; }
+  const FoundOwner& owner() const noexcept { return owner_; }
   HowToWait how_to_wait() const noexcept { return {0, wait_on_extra_connection(request_.stop)}; }
   // The operation failed on it, and was on that node last. Returns true if it should go over the
   // client's own connection now: it had no effect, and that connection may still carry it out.
@@ -26,6 +33,7 @@ class ConnectionForKey {
  private:
   runtime::Context& context_;
   const KeyRequest& request_;
+  FoundOwner owner_;
   runtime::ExtraConnections::Lease lease_;
 };
 
