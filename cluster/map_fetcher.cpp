@@ -239,10 +239,21 @@ void MapFetcher::apply_map(Now now) {
   std::vector<NodeConfig> servers = trusted(map_->servers(), owners);
   if (servers.empty()) return;
   const std::vector<std::uint32_t> primaries = add_replicas(servers);
-  if (!is_new(servers, owners, primaries)) return;
-  const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
-  const NamedServers list{servers, primaries, member_};
-  parts_.cluster.apply(Topology::make(list, slots_of(owners, *map_), parts_.table, epoch), now);
+  if (is_new(servers, owners, primaries)) {
+    const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
+    const NamedServers list{servers, primaries, member_};
+    parts_.cluster.apply(Topology::make(list, slots_of(owners, *map_), parts_.table, epoch), now);
+  }
+  tell_listener();
+}
+
+// The known servers are copied, because the next map changes them.
+void MapFetcher::tell_listener() {
+  if (terms_.listener == nullptr) return;
+  const auto known = map_->known_servers();
+  terms_.listener->on_map(
+      parts_.cluster.nodes().snapshot(),
+      known != nullptr ? std::make_shared<const protocol::KnownServers>(*known) : nullptr);
 }
 
 // Adds the replicas that may receive this client's requests. Returns the position of each server's
@@ -275,6 +286,7 @@ void MapFetcher::widen(Now now) {
   if (more.empty()) return;
   parts_.cluster.apply(present.changed({more, {}, member_}, {}, parts_.table, present.epoch() + 1),
                        now);
+  tell_listener();
 }
 
 bool MapFetcher::trusts(std::string_view host) const noexcept {

@@ -53,6 +53,17 @@
 
 namespace sheaf::cluster {
 
+class MapListener {
+ public:
+  // There may be another topology, or other known servers (null: no server is a stranger). Under
+  // the baton.
+  virtual void on_map(std::shared_ptr<const Topology> topology,
+                      std::shared_ptr<const protocol::KnownServers> known) = 0;
+
+ protected:
+  ~MapListener() = default;
+};
+
 struct MapTerms {
   std::vector<NodeConfig> seeds;      // the servers of the configuration
   std::vector<NodeConfig> allowed{};  // redirects may lead to their hosts
@@ -60,6 +71,7 @@ struct MapTerms {
   bool loopback_only = false;
   std::chrono::milliseconds patience{1'000};  // for one answer
   bool replicas = false;                      // replicas are members, too
+  MapListener* listener = nullptr;            // outlives the fetcher; null: none
 };
 
 class MapFetcher final : public MapSource, private socket::RequestSink, private socket::Deferred {
@@ -93,6 +105,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::optional<NodeConfig> importer(std::uint16_t slot) const override {
     return map_->importer(slot);
   }
+  void on_mended(Now) override { tell_listener(); }
   // True if there ever was a map.
   bool known() const noexcept { return map_->known(); }
   const protocol::ServerMap& map() const noexcept { return *map_; }
@@ -112,6 +125,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   void end_round(bool good, Now now);
   void apply_map(Now now);
   void widen(Now now);
+  void tell_listener();
   bool finds_more(Now now);
   bool lacks_owner() const;
   std::vector<NodeConfig> trusted(std::vector<NodeConfig> servers,

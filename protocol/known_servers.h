@@ -29,6 +29,7 @@ class KnownServers {
   bool is_stranger(std::string_view id) const noexcept {
     return !empty() && !id.empty() && !has(id);
   }
+  bool operator==(const KnownServers&) const = default;
 
  private:
   std::vector<std::string> ids_;  // sorted

@@ -58,7 +58,7 @@ Result<void> Context::open(Random& random) {
 
 Result<void> Context::open_paths(Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
-  const cluster::MapTerms terms = map_terms(config_, login_from_);
+  cluster::MapTerms terms = map_terms(config_, login_from_);
   logins_ = LoginKeeper::make(config_, std::move(source_), dispatcher_, events_);
   login_ = logins_ == nullptr ? protocol::login_of(config_) : nullptr;
   wipe(config_.password);  // the login holds the only copy
@@ -71,6 +71,8 @@ Result<void> Context::open_paths(Random& random) {
                          events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
+  make_extra_connections(map != nullptr, random);
+  if (extra_connections_ != nullptr) terms.listener = &extra_connections_->map_listener();
   if (map != nullptr) {
     path_->follow_map(std::move(map), terms, table_, events_, random.fork());
   } else if (traits.make_map != nullptr) {
@@ -79,18 +81,18 @@ Result<void> Context::open_paths(Random& random) {
   if (traits.make_commands != nullptr) {
     path_->pass_commands(traits.make_commands(), terms.patience, events_);
   }
-  make_extra_connections(random);
   return {};
 }
 
 // Used only if two paths cannot disagree on the node of a key. Not used with a driver, since each
 // path would need a thread.
-void Context::make_extra_connections(Random& random) {
+void Context::make_extra_connections(bool follows_map, Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
-  const bool useful = traits.takes_extra_connections && !path_->follows_map() &&
+  const bool useful = traits.takes_extra_connections && config_.reads == ReadTarget::primary &&
                       config_.failover == FailoverMode::owner;
   if (!useful || config_.extra_connections == 0 || driver_ != nullptr) return;
-  const auto open_one = [this, &traits, seeds = std::make_shared<Random>(random.fork())] {
+  const auto open_one = [this, &traits, follows_map,
+                         seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when first wanted
     config.pool_max = 1;
@@ -100,7 +102,9 @@ void Context::make_extra_connections(Random& random) {
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
                            seeds->fork(), ExtraConnections::grace);
     if (!path) return std::unique_ptr<Path>();
-    if (traits.make_map != nullptr) {
+    if (follows_map) {
+      (*path)->return_redirects(seeds->fork());
+    } else if (traits.make_map != nullptr) {
       (*path)->follow_nobody(stand_alone, seeds->fork());
     }
     (*path)->lane().start();

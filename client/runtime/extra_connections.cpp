@@ -71,12 +71,13 @@ class ExtraConnections::Side final : private cluster::ConnectionListener, privat
       if (cluster.topology().member(node) != nullptr) cluster.node(node).connect(now);
     });
   }
-  void follow(std::shared_ptr<const cluster::Topology> topology) {
-    socket::post(path_->lane(), [this, topology = std::move(topology)](Now now) {
-      if (topology->epoch() <= path_->cluster().topology().epoch()) return;
-      path_->cluster().apply(topology, now);
+  void follow(const Map& map) {
+    socket::post(path_->lane(), [this, map](Now now) {
+      path_->sessions().judge_by(map.known);
+      if (map.topology->epoch() <= path_->cluster().topology().epoch()) return;
+      path_->cluster().apply(map.topology, now);
       const sync::MutexLock lock(owner_.mutex_);
-      epoch_ = topology->epoch();
+      epoch_ = map.topology->epoch();
     });
   }
   bool owes(std::uint32_t node) const { return path_->cluster().nodes().last_signs(node).owes; }
@@ -211,17 +212,19 @@ ExtraConnections::Side* ExtraConnections::add_side() {
   opening_ = false;
   if (side == nullptr) return nullptr;
   free_.insert(free_.begin(), side.get());
-  if (topology_ != nullptr) side->follow(topology_);  // it may have opened with an older one
+  if (map_.topology != nullptr) side->follow(map_);  // it may have opened with an older one
   sides_.push_back(std::move(side));
   ++made_;
   return sides_.back().get();
 }
 
-void ExtraConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
+void ExtraConnections::on_map(std::shared_ptr<const cluster::Topology> topology,
+                              std::shared_ptr<const protocol::KnownServers> known) {
   const sync::MutexLock lock(mutex_);
-  if (closed_) return;
-  topology_ = std::move(topology);
-  for (const auto& side : sides_) side->follow(topology_);
+  const bool same_servers = known == map_.known || (known && map_.known && *known == *map_.known);
+  if (closed_ || (topology == map_.topology && same_servers)) return;
+  map_ = {std::move(topology), std::move(known)};
+  for (const auto& side : sides_) side->follow(map_);
 }
 
 void ExtraConnections::give_back(Side& side) noexcept {

@@ -21,8 +21,9 @@
 // - They are not used with `failover=rehash`, where two paths could disagree on the stand-in of a
 //   node.
 // - A call planned on another topology than that of the connection's path does not use it. The
-//   paths follow the client's topology one by one. With `routing=cluster`, where the servers change
-//   the topology, there are none.
+//   paths follow the client's topology one by one. What a server redirects goes over the client's
+//   own path, the only one that learns from redirects.
+// - They are not used with `reads=replicas`, where the own path chooses who answers a read.
 // - A connection is opened in the background when one more could have been used. It is lent only
 //   once it is ready, and only to a node that the client's own path considers up. So a server that
 //   accepts no more connections fails no request. If a server falls silent, its requests soon all
@@ -45,7 +46,7 @@
 
 namespace sheaf::client::runtime {
 
-class ExtraConnections {
+class ExtraConnections final : private cluster::MapListener {
   class Side;
 
  public:
@@ -107,7 +108,11 @@ class ExtraConnections {
   // Otherwise starts to connect one more for later calls.
   Lease borrow(const Need& need, Deadline now);
   // The topology changed; this one is newer than the last.
-  void follow(std::shared_ptr<const cluster::Topology> topology);
+  void follow(std::shared_ptr<const cluster::Topology> topology) {
+    on_map(std::move(topology), {});
+  }
+  // For the fetcher of maps, if there is one.
+  cluster::MapListener& map_listener() noexcept { return *this; }
 
   unsigned limit() const noexcept { return limit_; }
   // How many are lent now.
@@ -129,6 +134,14 @@ class ExtraConnections {
   void abandon() noexcept SHEAF_UNCHECKED;
 
  private:
+  // What the paths follow.
+  struct Map {
+    std::shared_ptr<const cluster::Topology> topology;  // null: the first
+    std::shared_ptr<const protocol::KnownServers> known;
+  };
+
+  void on_map(std::shared_ptr<const cluster::Topology> topology,
+              std::shared_ptr<const protocol::KnownServers> known) override;
   Side* add_side();
   Side* take(const Need& need) SHEAF_REQUIRES(mutex_);
   void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);
@@ -140,7 +153,7 @@ class ExtraConnections {
   const unsigned limit_;
   const Open open_;
   sync::Mutex mutex_;
-  std::shared_ptr<const cluster::Topology> topology_ SHEAF_GUARDED_BY(mutex_);  // null: the first
+  Map map_ SHEAF_GUARDED_BY(mutex_);
   // Never reallocated: a forked child reads it without the lock.
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // the size of sides_

@@ -67,6 +67,12 @@ void Path::follow_nobody(std::string_view why, const Seed& seed) {
   cluster_->follow_redirects(std::move(rules), seed);
 }
 
+void Path::return_redirects(const Seed& seed) {
+  cluster::RedirectRules rules;
+  rules.returns = true;
+  cluster_->follow_redirects(std::move(rules), seed);
+}
+
 void Path::pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
                          std::chrono::nanoseconds patience, node::EventLog& events) {
   commands_ = std::make_unique<cluster::CommandRouter>(

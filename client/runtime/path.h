@@ -53,8 +53,11 @@ class Path {
   void follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
                   cluster::NodeEntries& table, node::EventLog& events, const Seed& seed);
   // From now on requests wait for a server that asks for patience, and are never sent to another
-  // server: `why` is one clause that outlives the path. Call this or follow_map(), not both.
+  // server: `why` is one clause that outlives the path.
   void follow_nobody(std::string_view why, const Seed& seed);
+  // From now on a request that a server redirects ends as not_sent, and its submitter sends it over
+  // another path. Call this or one of the two above, not several.
+  void return_redirects(const Seed& seed);
   bool follows_map() const noexcept { return map_ != nullptr; }
   // The servers' map; null: the configuration decides who owns which key. Under the baton.
   const cluster::MapFetcher* map() const noexcept { return map_.get(); }

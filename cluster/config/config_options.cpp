@@ -129,7 +129,7 @@ constexpr std::array all_options{
            number<&Config::extra_connections>(),
            "Most extra connections to a node, for threads that use it at the same time: for "
            "large batches of gets, and for single keys if few threads share a node. Not with "
-           "`routing=cluster`."},
+           "`failover=rehash` or `reads=replicas`."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(), "The servers' `-I`: bounds key and value together."},
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",

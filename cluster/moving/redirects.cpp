@@ -46,6 +46,17 @@ bool has_taken_over(const ClusterNodes& nodes, const std::string& target, const 
   return owner != nullptr && owner->identity() != target && !nodes[owner->index()].usable();
 }
 
+// For a submitter who sends the request over another path.
+socket::Completion not_carried_out(const protocol::Reply& reply, std::string_view node, Now now) {
+  socket::Completion completion;
+  completion.outcome = Outcome::not_sent;
+  completion.reason = Reason::connection_lost;
+  completion.text = reply.text;
+  completion.node = node;
+  completion.now = now;
+  return completion;
+}
+
 }  // namespace
 
 Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
@@ -62,6 +73,11 @@ bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   const protocol::Operation& operation = request.operation;
   if (shut_down_ || request.on_node_ || !operation.keys.empty() || operation.key.empty()) {
     return false;
+  }
+  if (rules_.returns) {
+    const std::string& node = parts_.nodes[request.node_].options().identity;
+    parts_.sender.give_back(request, not_carried_out(reply, node, now));
+    return true;
   }
   if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
   Redirected& redirected = *request.redirected_;
@@ -408,9 +424,8 @@ void Redirects::mend(Now now) {
   }
   if (joining.empty() && moving.empty()) return;
   const NamedServers list{joining, {}, named_by_};
-  const auto mended = topology.changed(list, moving, *rules_.table, topology.epoch() + 1);
-  parts_.holder.apply(mended, now);
-  if (rules_.source != nullptr) rules_.source->on_mended(mended, now);
+  parts_.holder.apply(topology.changed(list, moving, *rules_.table, topology.epoch() + 1), now);
+  if (rules_.source != nullptr) rules_.source->on_mended(now);
 }
 
 // A map that was requested before a slot moved may not know of the move.

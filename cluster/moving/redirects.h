@@ -70,7 +70,7 @@ class MapSource {
   };
   virtual Problem problem() const noexcept { return {}; }
   // Redirects have changed the topology.
-  virtual void on_mended(const std::shared_ptr<const Topology>& /*topology*/, Now) {}
+  virtual void on_mended(Now) {}
 
  protected:
   ~MapSource() = default;
@@ -84,6 +84,8 @@ struct RedirectRules {
   // Why requests are never redirected, in one clause: then a request only waits if a server says
   // "later".
   std::string_view stays{};
+  // The submitter follows redirects: a redirected request ends as not_sent, without a record.
+  bool returns = false;
   MapCalmOptions calm{};
 };
 

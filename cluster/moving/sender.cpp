@@ -97,6 +97,10 @@ void Sender::end(Request& request, const socket::Completion& completion) {
   if (parts_.events.listening() && completion.reason != Reason::cancelled) {
     parts_.events.record(node::record_of(request, completion, parts_.events));
   }
+  give_back(request, completion);
+}
+
+void Sender::give_back(Request& request, const socket::Completion& completion) {
   parts_.requests.on_request_done(request, completion);
   request.sink->on_done(request, completion);
 }

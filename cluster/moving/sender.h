@@ -57,6 +57,8 @@ class Sender final : private socket::Deferred {
 
   // Ends a request that no node has. A cancelled one is not logged.
   void end(Request& request, const socket::Completion& completion);
+  // The same without a record.
+  void give_back(Request& request, const socket::Completion& completion);
   // Ends a parked request that was never sent.
   void end_parked(Request& parked, Reason reason, Now now);
   // "no server owns slot N"

@@ -190,9 +190,9 @@ struct ClusterConfig {
   /// opened while requests wait that no open connection takes.
   std::uint32_t pool_max = 1;
   /// `extra_connections`: maximum number of additional connections to a node, 0 .. 64; memcached
-  /// and `routing=ring`. While several threads wait, each uses one of its own for gets of 8 or more
-  /// keys of one node, and for single keys if few threads share a node. They are opened when that
-  /// first happens, and closed when idle. Not with `failover=rehash`.
+  /// and Redis. While several threads wait, each uses one of its own for gets of 8 or more keys of
+  /// one node, and for single keys if few threads share a node. They are opened when that first
+  /// happens, and closed when idle. Not with `failover=rehash` or `reads=replicas`.
   std::uint32_t extra_connections = 8;
   /// `idle_timeout`: idle connections above pool_min are closed after this, 1 ms .. 24 h.
   std::chrono::milliseconds idle_timeout{60'000};

@@ -472,6 +472,22 @@ TEST_F(MapFetcherTest, AReplicaThatMayNotHaveThePasswordIsNoMember) {
   EXPECT_EQ(replicas_of(cluster->topology()), "127.0.0.1:2 of 127.0.0.1:1");
 }
 
+TEST_F(MapFetcherTest, AListenerHasEachNewTopologyWhetherAMapOrARedirectMadeIt) {
+  struct Listener final : MapListener {
+    std::vector<std::uint64_t> epochs;
+    void on_map(std::shared_ptr<const Topology> topology,
+                std::shared_ptr<const protocol::KnownServers>) override {
+      epochs.push_back(topology->epoch());
+    }
+  } listener;
+  begin_with({.seeds = {a, b}, .listener = &listener});
+  give_map();
+  start("7");
+  moved("a:1", 7, "b");
+  EXPECT_EQ(listener.epochs, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(epoch(), 3u);
+}
+
 TEST_F(MapFetcherTest, TheSameMapChangesNothing) {
   give_map();
   const std::uint64_t before = epoch();

@@ -343,6 +343,30 @@ TEST_F(RedirectsTest, WhatIsForOneNodeOrForManyKeysIsNotSentElsewhere) {
   EXPECT_EQ(in_flight("b:1"), 0u);
 }
 
+TEST_F(RedirectsTest, WhereRedirectsAreReturnedEachEndsItsRequestUnsentAndTeachesNothing) {
+  cluster->shut_down(loop.now());
+  loop.settle();
+  RedirectRules rules;
+  rules.returns = true;
+  begin(rules);
+  log.records.clear();
+  const std::uint64_t before = epoch();
+  const RedirectedOp& first = start("7");
+  moved("a:1", 7, "b");
+  const RedirectedOp& second = start("7");
+  ask("a:1", 7, "b");
+  const RedirectedOp& third = start("7");
+  later("a:1");
+  for (const RedirectedOp* const op : {&first, &second, &third}) {
+    EXPECT_EQ(op->outcome, Outcome::not_sent) << op->number;
+    EXPECT_EQ(op->node, "a:1");
+  }
+  EXPECT_EQ(third.text, "TRYAGAIN it");
+  EXPECT_EQ(in_flight("b:1"), 0u);
+  EXPECT_EQ(epoch(), before);
+  EXPECT_TRUE(log.records.empty()) << "they are carried out over another path";
+}
+
 TEST_F(RedirectsTest, AServerThatNamesItselfIsReachedOverANewConnection) {
   RedirectedOp& other = start("8");
   RedirectedOp& op = start("7");
