@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -109,20 +112,55 @@ TEST_P(RedisRoles, AReplicaIsShownAsOne) {
   EXPECT_EQ(client.stats()[0].role, ServerRole::primary);
 }
 
+// Threads that read the same keys all the time, over extra connections if there are several.
+class Readers {
+ public:
+  Readers(Client& client, const std::vector<std::string>& keys, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      threads_.emplace_back([this, &client, &keys](const std::stop_token& stop) {
+        for (std::size_t n = 0; !stop.stop_requested(); ++n) {
+          const auto got = client.get(keys[n % keys.size()]);
+          if (got && *got && (*got)->data == "foreign") foreign_ = true;
+        }
+      });
+    }
+  }
+  bool foreign() const noexcept { return foreign_; }
+
+ private:
+  std::atomic<bool> foreign_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+// The parameter: how many threads read meanwhile.
+class RedisForeigners : public testing::TestWithParam<unsigned> {};
+
+INSTANTIATE_TEST_SUITE_P(NextTo, RedisForeigners, testing::Values(0u, 3u),
+                         [](const auto& each) { return std::to_string(each.param) + "Readers"; });
+
 // A server of another cluster gets the address of one of ours: another ID, all slots, a higher
 // epoch, and foreign values.
-TEST(RedisForeigners, AnAddressThatPassesToAnotherClusterIsLeftUntilItComesBack) {
+TEST_P(RedisForeigners, AnAddressThatPassesToAnotherClusterIsLeftUntilItComesBack) {
   const LentCluster lent;
   RespCluster& cluster = *lent;
-  auto client =
-      Client::open("redis://" + address(cluster.port(0)) + "?timeout=300ms&connect_timeout=10s")
-          .value();
+  auto client = Client::open("redis://" + address(cluster.port(0)) +
+                             "?timeout=300ms&connect_timeout=10s&spin=false")
+                    .value();
   std::vector<std::string> keys;
   for (unsigned i = 0; keys.size() < 5; ++i) {
     std::string key = "key" + std::to_string(i);
     if (cluster.owner(protocol::resp::hash_slot(key)) != 2) continue;
     wait_for_condition("the key is stored", [&] { return client.set(key, "ours").has_value(); });
     keys.push_back(std::move(key));
+  }
+  const Readers readers(client, keys, GetParam());
+  if (GetParam() > 1) {
+    wait_for_condition("extra connections are open", [&] {
+      for (const NodeStats& node : client.stats()) {
+        if (node.node == address(cluster.port(2))) return node.connections > 1;
+      }
+      return false;
+    });
   }
   RespProcess& server = cluster.server(2);
   const std::filesystem::path nodes = server.folder() / "nodes.conf";
@@ -159,6 +197,7 @@ TEST(RedisForeigners, AnAddressThatPassesToAnotherClusterIsLeftUntilItComesBack)
   server.restart();
   wait_for_condition("the server is back", [&] { return client.set(keys[0], "ours").has_value(); });
   EXPECT_EQ(client.stats().size(), 3u) << "no server of another cluster was added";
+  EXPECT_FALSE(readers.foreign());
 }
 
 // Proxies for a fleet and some hosted servers have no CLUSTER.
