@@ -301,5 +301,43 @@ TEST(ExtraConnections, TheyFollowTheTopology) {
   });
 }
 
+// A server with an ID that the map does not name is a stranger on extra connections as well.
+TEST(ExtraConnections, TheyKnowTheServersOfTheLatestMap) {
+  using client::runtime::Path;
+  const auto stack = std::make_shared<Stack>(1, 1, EndpointKind::memcached);
+  const auto steps = [&stack] {
+    use_network(stack->network, {});
+    const auto topology = cluster::Topology::make(stack->config);
+    const protocol::EndpointTraits& traits = protocol::traits_of(stack->config.kind);
+    test::NoEvents events;
+    std::vector<Path*> paths;
+    client::runtime::ExtraConnections connections(2, [&] {
+      auto path =
+          Path::open(stack->config, topology, traits.make_sessions(stack->config, Random(1).fork()),
+                     {}, events, Random(2).fork());
+      paths.push_back(path->get());
+      paths.back()->lane().start();
+      return std::move(*path);
+    });
+    const client::runtime::ExtraConnections::Server server{topology->members()[0].index(), 0};
+    const auto borrow = [&] { return connections.borrow({{&server, 1}, topology->epoch()}, 0s); };
+    const auto known_by = [&](std::size_t number) {
+      std::shared_ptr<const protocol::KnownServers> known;
+      paths[number]->run([&](Now) { known = paths[number]->sessions().known(); });
+      return known;
+    };
+    check(!borrow(), "a connection is lent before it is ready");
+    pass(10ms);
+    const auto first = borrow();
+    check(static_cast<bool>(first), "no connection is ready");
+    const auto known = std::make_shared<const protocol::KnownServers>();
+    connections.map_listener().on_map(topology, known);
+    check(known_by(0) == known, "a connection does not know the servers");
+    check(!borrow(), "a second connection is lent before it is ready");
+    check(known_by(1) == known, "a connection that was made later does not know the servers");
+  };
+  EXPECT_EQ(SimThreads::run(stack->world, 1, steps), "");
+}
+
 }  // namespace
 }  // namespace sheaf::sim
