@@ -8,9 +8,6 @@
 namespace sheaf::cluster {
 namespace {
 
-// How often nodes that have left are checked.
-constexpr std::chrono::milliseconds tidy_interval{20};
-
 // Nodes know only a part of the requests that they are given.
 Request& ours(node::Request& request) noexcept { return static_cast<Request&>(request); }
 const Request& ours(const node::Request& request) noexcept {
@@ -243,9 +240,9 @@ void ClientCluster::on_timer(Now now) {
   }
   if (redirects_ != nullptr) redirects_->advance(now);
   sender_.advance(now);
-  nodes_.tidy(user_, now);
+  const Deadline tidy_next = nodes_.tidy(user_, now);
   timer_.clear();
-  if (!nodes_.all_gone()) timer_.need(now.mono + tidy_interval);
+  timer_.need(tidy_next);
   if (redirects_ != nullptr) timer_.need(redirects_->poll_deadline());
   timer_.need(sender_.poll_deadline());
   timer_.need(deadlines_.next());

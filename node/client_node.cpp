@@ -80,14 +80,16 @@ std::string_view why_it_waits(const SocketPool& pool) noexcept {
 
 }  // namespace
 
-ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
+ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed,
+                       Deadline connects_at)
     : options_(std::move(options)),
       parts_(parts),
       owner_(owner),
       health_(Random(seed).fork()),
       queue_({options_.max_in_flight, options_.max_bytes_in_flight, options_.max_waiting}),
       maker_(options_, parts_),
-      pool_(options_.pool, maker_, parts_.loop, *this, Random(seed, seed.size()).fork()),
+      pool_(options_.pool, maker_, parts_.loop, *this, Random(seed, seed.size()).fork(),
+            connects_at),
       prober_(maker_, *this, options_.connect_timeout),
       copies_(options_.role == Role::replica),
       timer_(parts_.loop, *this) {

@@ -70,8 +70,10 @@ class ClientNode final : private socket::ClientSocketOwner,
                          private socket::TimerSink,
                          private ProberOwner {
  public:
-  // Opens connections up to the pool's lower bound at once.
-  ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed);
+  // Opens connections up to the pool's lower bound at once, or from `connects_at` on. Those that
+  // requests wait for are opened before that, too.
+  ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed,
+             Deadline connects_at = Deadline{0});
   ClientNode(const ClientNode&) = delete;
   ClientNode& operator=(const ClientNode&) = delete;
 

@@ -101,6 +101,7 @@ void SocketPool::give_back(ClientSocket& socket) noexcept {
 // ---- opening and closing
 
 void SocketPool::open(std::chrono::nanoseconds timeout, Now now) {
+  begun_ = true;
   sockets_.push_back(maker_.make_pooled(owner_, timeout, now));
 }
 
@@ -118,13 +119,13 @@ Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
     }
   }
   if (plan_.create == 0 || !needs.usable) return plan_.next;
-  if (now.mono < reconnect_at_) return std::min(plan_.next, reconnect_at_);
+  if (!may_open(needs.waiting > 0, now)) return std::min(plan_.next, reconnect_at_);
   for (unsigned i = 0; i < plan_.create; ++i) open(needs.connect_timeout, now);
   return plan_.next;
 }
 
 void SocketPool::open_first(const PoolNeeds& needs, Now now) {
-  if (sockets_.empty() && now.mono >= reconnect_at_) open(needs.connect_timeout, now);
+  if (sockets_.empty() && may_open(true, now)) open(needs.connect_timeout, now);
 }
 
 void SocketPool::retire_ready(Deadline stale, Now now) {

@@ -31,10 +31,16 @@ struct PoolNeeds {
 class SocketPool {
  public:
   // `owner` receives the events of every socket of the pool, and must pass each end on to
-  // on_closed(). Bounds, maker, loop and owner must outlive it.
+  // on_closed(). Bounds, maker, loop and owner must outlive it. Until `begins_at` connections are
+  // opened only for requests.
   SocketPool(const PoolBounds& bounds, SocketMaker& maker, socket::Loop& loop,
-             socket::ClientSocketOwner& owner, const Seed& seed)
-      : bounds_(bounds), maker_(maker), loop_(loop), owner_(owner), random_(seed) {}
+             socket::ClientSocketOwner& owner, const Seed& seed, Deadline begins_at = Deadline{0})
+      : bounds_(bounds),
+        maker_(maker),
+        loop_(loop),
+        owner_(owner),
+        random_(seed),
+        reconnect_at_(begins_at) {}
   SocketPool(const SocketPool&) = delete;
   SocketPool& operator=(const SocketPool&) = delete;
 
@@ -92,6 +98,9 @@ class SocketPool {
 
  private:
   void open(std::chrono::nanoseconds timeout, Now now);
+  bool may_open(bool for_requests, Now now) const noexcept {
+    return now.mono >= reconnect_at_ || (for_requests && !begun_);
+  }
   void retire(socket::ClientSocket& socket, Now now);
 
   const PoolBounds& bounds_;  // the node's
@@ -100,8 +109,9 @@ class SocketPool {
   socket::ClientSocketOwner& owner_;
   RareRandom random_;
   Backoff backoff_;
-  Deadline reconnect_at_{0};  // no attempt to connect before this
-  unsigned other_ways_ = 0;   // new ways tried since a connection was last ready
+  Deadline reconnect_at_;    // no attempt to connect before this
+  unsigned other_ways_ = 0;  // new ways tried since a connection was last ready
+  bool begun_ = false;       // a connection was opened
   std::vector<std::unique_ptr<socket::ClientSocket>> sockets_;
   std::vector<SocketFacts> facts_;
   PoolPlan plan_;

@@ -12,6 +12,23 @@ namespace {
 // If more nodes than this are leaving, the others do not wait until what is in flight has ended.
 constexpr std::size_t most_leaving = 1'024;
 
+// So many of the nodes that are made together connect at once, and so many more each millisecond. A
+// TLS handshake takes the lane 0.3 ms.
+constexpr std::size_t first_to_connect = 8;
+constexpr std::size_t connect_together = 4;
+// So many nodes close their connections together.
+constexpr std::size_t close_together = 8;
+constexpr std::chrono::milliseconds between_parts{1};
+// How often nodes that have left are checked.
+constexpr std::chrono::milliseconds tidy_interval{20};
+
+// When the node connects that is made after so many others.
+Deadline connects_at(std::size_t others, Now now) noexcept {
+  if (others < first_to_connect) return now.mono;
+  const std::size_t part = 1 + (others - first_to_connect) / connect_together;
+  return now.mono + static_cast<int>(part) * between_parts;
+}
+
 node::NodeOptions model_of(const ClusterConfig& config) {
   node::NodeOptions options;
   options.connect_timeout = config.connect_timeout;
@@ -49,7 +66,8 @@ ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const To
       random_(seed),
       topology_(std::move(topology)),
       nodes_(topology_->index_limit()) {
-  for (const Member& member : topology_->members()) make(member, topology_->named_by());
+  for (std::size_t made = 0; const Member& member : topology_->members())
+    make(member, topology_->named_by(), connects_at(made++, parts_.loop.now()));
 }
 
 ClusterNodes::~ClusterNodes() = default;
@@ -57,7 +75,10 @@ ClusterNodes::~ClusterNodes() = default;
 // ---- following the topology
 
 void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {
-  for (const Member& member : topology->members()) add(member, topology->named_by(), now);
+  std::size_t made = 0;
+  for (const Member& member : topology->members()) {
+    if (add(member, topology->named_by(), connects_at(made, now), now)) ++made;
+  }
   const auto previous = topology_;
   {
     const sync::MutexLock lock(mutex_);
@@ -78,13 +99,17 @@ void ClusterNodes::remove(const Member& member, Now now) {
   leavers_.push_back({member.entry});
 }
 
-void ClusterNodes::add(const Member& member, const std::string& named_by, Now now) {
+bool ClusterNodes::add(const Member& member, const std::string& named_by, Deadline connects_at,
+                       Now now) {
   const std::uint32_t index = member.index();
   if (index >= nodes_.size()) {
     const sync::MutexLock lock(mutex_);
     nodes_.resize(index + 1);
   }
-  if (topology_->member(index) != nullptr) return nodes_[index]->set_role(role_of(member), now);
+  if (topology_->member(index) != nullptr) {
+    nodes_[index]->set_role(role_of(member), now);
+    return false;
+  }
   record(member.identity(), "joined the cluster");
   if (nodes_[index] != nullptr) {
     const auto leaver = std::ranges::find_if(leavers_, [&](const Leaver& l) {
@@ -93,12 +118,14 @@ void ClusterNodes::add(const Member& member, const std::string& named_by, Now no
     SHEAF_CHECK(leaver != leavers_.end());
     if (!leaver->closing) {
       leavers_.erase(leaver);
-      return nodes_[index]->set_role(role_of(member), now);
+      nodes_[index]->set_role(role_of(member), now);
+      return false;
     }
     const sync::MutexLock lock(mutex_);
     leaver->replaced = std::move(nodes_[index]);
   }
-  make(member, named_by);
+  make(member, named_by, connects_at);
+  return true;
 }
 
 bool ClusterNodes::is_configured(const Member& member) const {
@@ -107,7 +134,7 @@ bool ClusterNodes::is_configured(const Member& member) const {
   });
 }
 
-void ClusterNodes::make(const Member& member, const std::string& named_by) {
+void ClusterNodes::make(const Member& member, const std::string& named_by, Deadline connects_at) {
   node::NodeOptions options = model_;
   options.identity = member.identity();
   options.endpoint = {member.host, member.port};
@@ -115,7 +142,8 @@ void ClusterNodes::make(const Member& member, const std::string& named_by) {
   options.weight = member.weight;
   options.role = role_of(member);
   if (!named_by.empty() && !is_configured(member)) options.named_by = named_by;
-  auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
+  auto made =
+      std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork(), connects_at);
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);
 }
@@ -126,24 +154,29 @@ void ClusterNodes::close(Leaver& leaver, Now now) {
   if (!std::exchange(leaver.closing, true)) node_of(leaver).shut_down(now);
 }
 
-bool ClusterNodes::may_go(Leaver& leaver, NodeUser* user, Now now) {
+bool ClusterNodes::may_go(const Leaver& leaver, NodeUser* user) const {
   const node::ClientNode& node = node_of(leaver);
-  if (controls_.wait_for_end && !leaver.closing && !node.idle()) return false;
-  close(leaver, now);
   const bool used = user != nullptr && !user->lets_go(node);
   return node.empty() && !used;
 }
 
-void ClusterNodes::tidy(NodeUser* user, Now now) {
+Deadline ClusterNodes::tidy(NodeUser* user, Now now) {
+  std::size_t closed = 0;
   for (std::size_t i = 0; i < leavers_.size();) {
-    if (!may_go(leavers_[i], user, now)) {
+    Leaver& leaver = leavers_[i];
+    if (!leaver.closing && (node_of(leaver).idle() || !controls_.wait_for_end)) {
+      if (closed++ == close_together) return now.mono + between_parts;
+      close(leaver, now);
+    }
+    if (!leaver.closing || !may_go(leaver, user)) {
       ++i;
       continue;
     }
-    Leaver gone = std::move(leavers_[i]);
+    Leaver gone = std::move(leaver);
     leavers_.erase(leavers_.begin() + static_cast<std::ptrdiff_t>(i));
     destroy(std::move(gone));
   }
+  return leavers_.empty() ? never : now.mono + tidy_interval;
 }
 
 // The sessions forget the server together with its last node.

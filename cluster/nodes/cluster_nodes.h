@@ -4,7 +4,7 @@
 //
 // | node    | input                                    | then                          | next    |
 // |---------|------------------------------------------|-------------------------------|---------|
-// | none    | a topology names its server              | is made, connects             | member  |
+// | none    | a topology names its server              | is made, connects soon        | member  |
 // | member  | a topology does not name it              | takes nothing more            | leaving |
 // | leaving | a topology names it again                | takes requests                | member  |
 // | leaving | nothing waits or is in flight on it, or  | closes its connections        | closing |
@@ -13,6 +13,8 @@
 // | member  | becomes a replica, or stops being one    | replaces its connections      | member  |
 // | closing | no connection is left, and no NodeUser   | is destroyed; once the last   | none    |
 // |         | uses it                                  | has gone, the index is free   |         |
+//
+// Calls wait while the lane connects or closes, so it does so for a few nodes at a time.
 //
 // Thread rule: belongs to one lane, except for snapshot() and last_signs().
 
@@ -41,7 +43,7 @@ class NodeUser {
 
 class ClusterNodes {
  public:
-  // Makes the members, which connect at once up to their pool's lower bound.
+  // Makes the members, which connect up to their pool's lower bound.
   ClusterNodes(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
                const node::NodeParts& parts, node::NodeOwner& owner, const Seed& seed,
                const ClusterControls& controls);
@@ -55,8 +57,9 @@ class ClusterNodes {
 
   // A new topology applies. First all nodes are adapted to it; then requests may end and start.
   void follow(std::shared_ptr<const Topology> topology, Now now);
-  // Closes and destroys what can go. Must not be called within a call of a node.
-  void tidy(NodeUser* user, Now now);
+  // Closes and destroys what can go, or a part of it. Must not be called within a call of a node.
+  // Returns when to call it again.
+  Deadline tidy(NodeUser* user, Now now);
   bool all_gone() const noexcept { return leavers_.empty(); }
 
   void renew_logins(Now now);
@@ -81,15 +84,16 @@ class ClusterNodes {
     bool closing = false;
   };
 
-  void add(const Member& member, const std::string& named_by, Now now);
+  // Returns true if it made a node, which connects then.
+  bool add(const Member& member, const std::string& named_by, Deadline connects_at, Now now);
   void remove(const Member& member, Now now);
   bool is_configured(const Member& member) const;
-  void make(const Member& member, const std::string& named_by);
+  void make(const Member& member, const std::string& named_by, Deadline connects_at);
   node::ClientNode& node_of(const Leaver& leaver) const noexcept {
     return leaver.replaced != nullptr ? *leaver.replaced : *nodes_[leaver.entry->index];
   }
   void close(Leaver& leaver, Now now);
-  bool may_go(Leaver& leaver, NodeUser* user, Now now);
+  bool may_go(const Leaver& leaver, NodeUser* user) const;
   void destroy(Leaver leaver);
   void record(std::string_view node, std::string_view text) const;
 
