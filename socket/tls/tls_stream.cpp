@@ -148,6 +148,8 @@ bool TlsStream::deliver(Now now, const bool& gone) {
     if (size == 0) return true;
     sink_.on_read(size, now);
     if (gone) return false;
+    // OpenSSL takes nearly as long to say that there is nothing as to decrypt a reply.
+    if (!session_.unread() && !cut_) return true;
   }
   return true;
 }
