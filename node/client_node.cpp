@@ -174,7 +174,9 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
   health_.on_timeout(request.submitted_at, request.socket->times().last_received, late, now);
-  fail(request, take_back(request, queue_, pool_, late_, now), Reason::timed_out, {}, now, late);
+  const Outcome outcome = take_back(request, queue_, pool_, late_, now);
+  maintain(now);  // another connection may be needed
+  fail(request, outcome, Reason::timed_out, {}, now, late);
   act(now);
   if (!queue_.empty()) pump(now);
 }
@@ -185,7 +187,9 @@ void ClientNode::cancel(Request& request, Now now) {
     fail(request, Outcome::not_sent, Reason::cancelled, {}, now);
     return;
   }
-  fail(request, take_back(request, queue_, pool_, late_, now), Reason::cancelled, {}, now);
+  const Outcome outcome = take_back(request, queue_, pool_, late_, now);
+  maintain(now);
+  fail(request, outcome, Reason::cancelled, {}, now);
   if (!queue_.empty()) pump(now);
 }
 
@@ -260,9 +264,12 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
 
 // ---- events of the pool's sockets
 
-void ClientNode::on_socket_ready(ClientSocket&, Now now) {
+void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
   failure_.clear();
-  pool_.on_ready(now);
+  if (pool_.on_ready(socket, now)) {
+    late_.on_caught_up(socket.id);
+    maintain(now);
+  }
   health_.on_ready(now);
   certificates_.on_connection(now);
   act(now);
@@ -318,7 +325,7 @@ void ClientNode::on_socket_outdated(ClientSocket& socket, Now now) {
 void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now now) {
   const bool was_ready = socket.was_ready();
   const auto gone = pool_.on_closed(socket, why, now);
-  late_.on_closed(gone->id, now.mono);
+  late_.on_closed(gone->id, gone->behind ? gone->times().idle_since : now.mono);
   if (!shut_down_) {
     const Deadline created = socket.times().created;
     const std::string_view name = socket.session().own_name();

@@ -3,8 +3,9 @@
 // LateRequests: knows if the server may still carry out a request that has ended without its
 // answer: because of its deadline, because it was cancelled, or because we gave the connection up.
 // A server answers the requests of a connection in their order, so the answer to a later one
-// settles the question. After the connection has closed, an answer on one made since then must do,
-// or any answer 5 s later: the server has probably read what was left of the old one by then.
+// settles the question, and so does its own late answer. After the connection has closed, an answer
+// on one made since it was given up must do, or any answer 5 s later: the server has probably read
+// what was left of the old one by then.
 //
 // Thread rule: belongs to one lane, except for any().
 
@@ -35,8 +36,15 @@ class LateRequests {
     });
     note();
   }
-  void on_closed(std::uint64_t connection, Deadline now) {
-    if (forget(connection)) closed_at_ = now;
+  // All requests of the connection have been answered.
+  void on_caught_up(std::uint64_t connection) {
+    forget(connection);
+    note();
+  }
+  // `given_up`: when the connection closed, or when it got its last request, which had left
+  // completely, and was replaced.
+  void on_closed(std::uint64_t connection, Deadline given_up) {
+    if (forget(connection)) closed_at_ = std::max(closed_at_, given_up);
     note();
   }
 
@@ -55,7 +63,7 @@ class LateRequests {
   void note() noexcept { any_ = closed_at_ != none || !late_.empty(); }
 
   std::vector<Late> late_;     // of connections that are open
-  Deadline closed_at_ = none;  // when the last of the others closed
+  Deadline closed_at_ = none;  // when the last of the others was given up
   std::atomic<bool> any_ = false;
 };
 

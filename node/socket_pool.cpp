@@ -16,6 +16,9 @@ namespace {
 // new login for each attempt, all of them wrong, would do so forever.
 constexpr unsigned most_ways = 4;
 
+// True if a socket carries any request, once it is ready.
+bool takes_all(const ClientSocket& socket) noexcept { return !socket.retired && !socket.behind; }
+
 }  // namespace
 
 // ---- picking
@@ -23,7 +26,7 @@ constexpr unsigned most_ways = 4;
 ClientSocket* SocketPool::least_loaded() const {
   ClientSocket* best = nullptr;
   for (const auto& socket : sockets_) {
-    if (socket->room() == 0 || socket->retired) continue;
+    if (socket->room() == 0 || !takes_all(*socket)) continue;
     if (best == nullptr || socket->in_flight() < best->in_flight()) best = socket.get();
   }
   return best;
@@ -36,7 +39,7 @@ ClientSocket* SocketPool::socket_for(const Request& request) const {
     return at != sockets_.end() && (*at)->room() > 0 ? at->get() : nullptr;
   }
   if (sockets_.size() <= 1) return least_loaded();
-  const auto is_ready = [](const auto& socket) { return socket->ready() && !socket->retired; };
+  const auto is_ready = [](const auto& socket) { return socket->ready() && takes_all(*socket); };
   const auto ready = static_cast<std::uint64_t>(std::ranges::count_if(sockets_, is_ready));
   if (ready == 0) return nullptr;
   std::uint64_t skip = hash64(request.operation.key) % ready;
@@ -54,7 +57,7 @@ bool SocketPool::has_lost(const Request& request) const {
 
 bool SocketPool::any_ready() const noexcept {
   return std::ranges::any_of(
-      sockets_, [](const auto& socket) { return socket->ready() && !socket->retired; });
+      sockets_, [](const auto& socket) { return socket->ready() && takes_all(*socket); });
 }
 
 bool SocketPool::any_greeting() const noexcept {
@@ -88,14 +91,23 @@ void SocketPool::give_back(ClientSocket& socket) noexcept {
   SHEAF_CHECK(socket.leases > 0);
   if (--socket.leases > 0) return;
   if (socket.retired) return socket.close(loop_.now());
-  if (socket.ready() && !socket.reset()) {
-    // If the peer has ended it, its requests know that first. They wait for the next connection,
-    // which is made without a pause.
-    const bool over = socket.session().closed();
-    const bool first =
-        socket.abort(Reason::closed, "returned to the pool with a reply outstanding", loop_.now());
-    if (over && first) ++totals_.lost;
+  using Fitness = ClientSocket::Fitness;
+  const Fitness fitness = socket.fitness();
+  if (!socket.ready() || fitness == Fitness::as_new) return;
+  // Where several connections share the keys, one that comes back would take over keys that have
+  // requests in flight on others.
+  const Now now = loop_.now();
+  if (bounds_.max == 1 && fitness == Fitness::owes_late_replies &&
+      now.mono - socket.times().silent_since() < bounds_.silence) {
+    socket.behind = true;
+    return;
   }
+  // If the peer has ended it, its requests know that first. They wait for the next connection,
+  // which is made without a pause.
+  const bool over = socket.session().closed();
+  const bool first =
+      socket.abort(Reason::closed, "returned to the pool with a reply outstanding", now);
+  if (over && first) ++totals_.lost;
 }
 
 // ---- opening and closing
@@ -109,11 +121,15 @@ Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
   facts_.clear();
   for (const auto& socket : sockets_) {
     facts_.push_back({socket->ready(), socket->times().idle_since, socket->busy_since(),
-                      socket->in_flight(), socket->leases, socket->room(), socket->retired});
+                      socket->in_flight(), socket->leases, socket->room(), socket->retired,
+                      socket->behind ? socket->times().silent_since() : never});
   }
   plan_pool(facts_, bounds_, needs.waiting, now, plan_);
   for (std::size_t i = 0; i < plan_.verdicts.size(); ++i) {
     if (plan_.verdicts[i] == Verdict::close_idle) sockets_[i]->close(now);
+    if (plan_.verdicts[i] == Verdict::end_silent) {
+      sockets_[i]->abort(Reason::closed, "a late reply has not come", now);
+    }
     if (plan_.verdicts[i] == Verdict::end_busy) {
       sockets_[i]->abort(Reason::connection_lost, "a request was in flight for busy_timeout", now);
     }
@@ -125,7 +141,9 @@ Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
 }
 
 void SocketPool::open_first(const PoolNeeds& needs, Now now) {
-  if (sockets_.empty() && may_open(true, now)) open(needs.connect_timeout, now);
+  const bool none =
+      std::ranges::all_of(sockets_, [](const auto& socket) { return socket->behind; });
+  if (none && may_open(true, now)) open(needs.connect_timeout, now);
 }
 
 void SocketPool::retire_ready(Deadline stale, Now now) {
@@ -169,10 +187,15 @@ void SocketPool::skip_backoff(Now now) noexcept {
   reconnect_at_ = now.mono;
 }
 
-void SocketPool::on_ready(Now now) noexcept {
+bool SocketPool::on_ready(ClientSocket& socket, Now now) noexcept {
+  if (std::exchange(socket.behind, false)) return true;
   ++totals_.connects;
   other_ways_ = 0;
   backoff_.on_ready(now);
+  const auto replaced = std::ranges::find_if(
+      sockets_, [](const auto& other) { return other->behind && !other->retired; });
+  if (replaced != sockets_.end()) retire(**replaced, now);
+  return false;
 }
 
 std::unique_ptr<ClientSocket> SocketPool::on_closed(const ClientSocket& socket,
@@ -185,7 +208,7 @@ std::unique_ptr<ClientSocket> SocketPool::on_closed(const ClientSocket& socket,
     reconnect_at_ = ++other_ways_ <= most_ways ? now.mono : backoff();
   } else if (is_failure(why)) {
     ++(socket.was_ready() ? totals_.lost : totals_.connect_failures);
-    reconnect_at_ = backoff();
+    if (!socket.behind) reconnect_at_ = backoff();  // it is replaced already
   }
   const auto at = std::ranges::find(sockets_, &socket, [](const auto& own) { return own.get(); });
   SHEAF_CHECK(at != sockets_.end());

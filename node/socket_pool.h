@@ -4,7 +4,15 @@
 // pool plan, waits between attempts by the backoff, and picks the connection for each request.
 //
 // A socket may be lent many times at once. If it is not as good as new when the last loan ends, it
-// is closed, never kept.
+// is closed. One that only owes replies to requests that have ended, in a protocol that pairs by
+// order, is `behind`, if it is the only one that the pool may have:
+//
+//   given back --owes late replies--> behind --they have come--> as before
+//                                            --nothing has come for 250 ms, or another connection
+//                                              is ready--> closed
+//
+// Another one is opened in its place at once, as if it had been closed, and the first of the two
+// that can be used is. Meanwhile it takes only requests that are bound to it.
 //
 // Thread rule: belongs to one lane.
 
@@ -68,7 +76,7 @@ class SocketPool {
   // Closes what has been idle or busy for too long and opens what is needed. Returns when to call
   // it again at the latest.
   Deadline maintain(const PoolNeeds& needs, Now now);
-  // Opens a connection if the pool has none and the backoff allows one now.
+  // Opens a connection if the pool has none, or only such as are behind, and the backoff allows it.
   void open_first(const PoolNeeds& needs, Now now);
   // Retires ready sockets made until `stale`: they carry nothing more except requests that are
   // bound to them, and close when nothing is lent any more.
@@ -83,8 +91,9 @@ class SocketPool {
   void renew_login(Now now);
   // The next attempt to connect need not wait, because something has shown that the node answers.
   void skip_backoff(Now now) noexcept;
-  // A socket of the pool has become ready.
-  void on_ready(Now now) noexcept;
+  // A socket of the pool has become ready. Returns true if it was behind: then the next maintain()
+  // closes what was to take its place.
+  bool on_ready(socket::ClientSocket& socket, Now now) noexcept;
   // A socket of the pool has ended: returns it to the caller, who now owns it.
   std::unique_ptr<socket::ClientSocket> on_closed(const socket::ClientSocket& socket,
                                                   const protocol::CloseReason& why, Now now);

@@ -67,6 +67,10 @@ std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request,
 protocol::Sent ClientSocket::cancel(Request& request, Now now) {
   SHEAF_CHECK(take(request.ticket, now) == &request);
   const protocol::Sent sent = session_->cancel(request.ticket, now);
+  if (sent == protocol::Sent::maybe) {
+    Deadline& since = times_.cancelled_since;
+    since = std::min(times_.last_received < since ? since : never, request.submitted_at);
+  }
   loop_.defer(*this);
   return sent;
 }
@@ -97,8 +101,11 @@ bool ClientSocket::abort(Reason reason, std::string text, Now now) {
   return true;
 }
 
-bool ClientSocket::reset() const {
-  return ready() && requests_.empty() && session_->clean() && !own_reason_;
+ClientSocket::Fitness ClientSocket::fitness() const {
+  if (!ready() || !requests_.empty() || own_reason_) return Fitness::unfit;
+  if (session_->clean()) return Fitness::as_new;
+  const bool only_late = times_.cancelled_since != never && !blocked_ && !session_->closed();
+  return only_late ? Fitness::owes_late_replies : Fitness::unfit;
 }
 
 Deadline ClientSocket::busy_since() const noexcept {
@@ -241,6 +248,7 @@ void ClientSocket::pull_events(Now now) {
         break;
     }
   }
+  if (behind && fitness() == Fitness::as_new) owner_.on_socket_ready(*this, now);
 }
 
 void ClientSocket::flush(Now now) {

@@ -9,6 +9,7 @@
 //
 // Thread rule: belongs to one lane.
 
+#include <algorithm>
 #include <expected>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@ namespace sheaf::socket {
 
 class ClientSocketOwner {
  public:
+  // Its handshake is done; or it was behind, and has become as good as new.
   virtual void on_socket_ready(ClientSocket& socket, Now now) = 0;
   // The reply's views live during the call.
   virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
@@ -52,6 +54,12 @@ struct SocketTimes {
   Deadline created;
   Deadline idle_since;  // when its last request ended; meaningless while one is in flight
   Deadline last_received{0};
+  // When the first request was submitted that was cancelled since anything arrived.
+  Deadline cancelled_since = never;
+  // How long nothing has arrived although a request was cancelled that may owe its reply.
+  Deadline silent_since() const noexcept {
+    return cancelled_since == never ? never : std::max(cancelled_since, last_received);
+  }
 };
 
 class ClientSocket final : private StreamSink,
@@ -78,8 +86,12 @@ class ClientSocket final : private StreamSink,
   void close(Now now);  // orderly
   // At once, with our own reason; false if there is such a reason already.
   bool abort(Reason reason, std::string text, Now now);
-  // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
-  bool reset() const;
+  enum class Fitness : std::uint8_t {
+    as_new,             // ready, nothing in flight, nothing unread, no error
+    owes_late_replies,  // the same but for replies to requests that have ended, and have left
+    unfit               // anything else
+  };
+  Fitness fitness() const;
 
   // Queries.
   State state() const noexcept { return state_; }
@@ -110,6 +122,9 @@ class ClientSocket final : private StreamSink,
   // name has several addresses, others are tried first.
   bool retired = false;
   bool misled = false;
+  // Set by the pool: it owes replies to requests that have ended, and carries only what is bound to
+  // it until they have come.
+  bool behind = false;
   // Set by itself: the peer has closed it, and carries out nothing that it had not read by then.
   bool peer_left = false;
 
@@ -118,7 +133,7 @@ class ClientSocket final : private StreamSink,
   void on_read(std::size_t size, Now now) override;
   void on_writable(Now now) override;
   void on_closed(int error, Now now) override;
-  bool expecting() const override { return state_ != State::ready || !requests_.empty(); }
+  bool expecting() const override { return state_ != State::ready || !requests_.empty() || behind; }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override;
   void on_dial_failed(DialFailure why, Now now) override;
   void on_timer(Now now) override;

@@ -30,13 +30,31 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
     node->shut_down(loop.now());
     loop.settle();
   }
-  Request& start() {
+  Request& start(std::uint64_t only_on = 0) {
     Request& request = requests.emplace_back();
     request.operation.key = "key";
+    request.only_on = only_on;
     request.operation.deadline = loop.now().mono + 1s;
     request.sink = this;
     node->start(request, loop.now());
     return request;
+  }
+
+  // A request times out after `time`, and its connection owes the reply. Returns its number.
+  std::uint64_t time_out(std::chrono::nanoseconds time) {
+    Request& late = start();
+    loop.settle();  // it leaves
+    const std::uint64_t connection = late.socket->id;
+    network.session().dirty = true;
+    loop.pass(time);
+    node->expire(late, false, loop.now());
+    loop.settle();
+    return connection;
+  }
+  void late_reply_comes() {
+    network.session().dirty = false;
+    network.session().stream->on_read(1, loop.now());
+    loop.settle();
   }
 
   // Takes the node down and answers its probes until its pool has a connection again.
@@ -68,6 +86,7 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
     std::string text;
   };
   std::map<const socket::Request*, End> ended;
+  std::vector<std::uint64_t> ended_connections;
   std::deque<Request> requests;
   std::optional<ClientNode> node;
 
@@ -77,7 +96,9 @@ class ClientNodeTest : public testing::Test, private NodeOwner, private socket::
   }
   void on_request_done(Request&, const socket::Completion&) override {}
   bool reroute(Request&, Now) override { return false; }
-  void on_connection_ended(std::uint64_t, Now) override {}
+  void on_connection_ended(std::uint64_t connection, Now) override {
+    ended_connections.push_back(connection);
+  }
 };
 
 TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) {
@@ -92,6 +113,99 @@ TEST_F(ClientNodeTest, IsDownAfterThreeTimeoutsInSilenceButNotWhileBytesArrive) 
     loop.settle();
     EXPECT_EQ(network.useless, silent ? 1u : 0u) << "probes prefer another address of the name";
   }
+}
+
+TEST_F(ClientNodeTest, AConnectionThatOwesALateReplyGoesOnOnceItHasCome) {
+  time_out(100ms);
+  EXPECT_TRUE(ended_connections.empty());
+  EXPECT_EQ(network.dialing(), 1u) << "in its place, as if it had been closed";
+  EXPECT_TRUE(node->last_signs().owes);
+  start();
+  EXPECT_EQ(network.session().in_flight(), 0u) << "it might wait in vain there";
+  loop.pass(100ms);
+  late_reply_comes();
+  EXPECT_EQ(network.session().in_flight(), 1u);
+  EXPECT_EQ(network.dialing(), 0u);
+  EXPECT_EQ(network.sessions(), 1u);
+  EXPECT_FALSE(node->last_signs().owes) << "it has been carried out";
+  loop.pass(10s);
+  EXPECT_TRUE(ended_connections.empty());
+  EXPECT_EQ(node->stats().connections_lost, 0u);
+}
+
+TEST_F(ClientNodeTest, AConnectionThatIsReadyTakesThePlaceOfOneThatOwesALateReply) {
+  const std::uint64_t connection = time_out(100ms);
+  start();
+  network.accept();
+  EXPECT_EQ(ended_connections, std::vector{connection});
+  EXPECT_EQ(network.sessions(), 1u);
+  EXPECT_EQ(network.session().in_flight(), 1u);
+  EXPECT_TRUE(node->last_signs().owes);
+  network.session().answer();
+  network.deliver(network.session());
+  EXPECT_FALSE(node->last_signs().owes) << "it was made after the late request had ended";
+}
+
+TEST_F(ClientNodeTest, ALateReplyIsAwaitedForAsLongAsSilenceTakesToCount) {
+  for (const auto time : {1ms, 100ms, 249ms}) {
+    ended_connections.clear();
+    const std::uint64_t connection = time_out(time);
+    loop.pass(249ms - time);
+    EXPECT_TRUE(ended_connections.empty());
+    loop.pass(1ms);
+    EXPECT_EQ(ended_connections, std::vector{connection});
+    network.accept();
+    start();
+    network.session().answer();
+    network.deliver(network.session());
+  }
+  ended_connections.clear();
+  time_out(250ms);
+  EXPECT_EQ(ended_connections.size(), 1u) << "at once";
+  EXPECT_EQ(node->stats().connections_lost, 0u);
+}
+
+TEST_F(ClientNodeTest, WhatArrivesMeanwhileProlongsTheWaitForALateReply) {
+  time_out(100ms);
+  loop.pass(100ms);
+  network.session().stream->on_read(1, loop.now());
+  loop.pass(249ms);
+  EXPECT_TRUE(ended_connections.empty());
+  loop.pass(1ms);
+  EXPECT_EQ(ended_connections.size(), 1u);
+}
+
+TEST_F(ClientNodeTest, WhatIsBoundToAConnectionGoesThereAlthoughItOwesALateReply) {
+  const std::uint64_t connection = time_out(100ms);
+  Request& bound = start(connection);
+  ASSERT_EQ(network.session().in_flight(), 1u);
+  loop.pass(200ms);
+  EXPECT_TRUE(ended_connections.empty()) << "it has its own deadline";
+  node->expire(bound, false, loop.now());
+  loop.settle();
+  EXPECT_EQ(ended_connections, std::vector{connection});
+}
+
+TEST_F(ClientNodeTest, WhatIsBoundToAConnectionThatIsReplacedIsAnsweredFirst) {
+  const std::uint64_t connection = time_out(100ms);
+  start(connection);
+  network.accept();
+  EXPECT_TRUE(ended_connections.empty());
+  network.session().dirty = false;
+  network.session().answer();
+  network.deliver(network.session());
+  EXPECT_EQ(ended_connections, std::vector{connection});
+}
+
+TEST_F(ClientNodeTest, AServerThatEndsAConnectionThatOwesALateReplyDelaysNoOther) {
+  time_out(100ms);
+  network.session().end(Reason::connection_lost, "cut");
+  network.deliver(network.session());
+  ASSERT_EQ(ended_connections.size(), 1u);
+  EXPECT_EQ(node->stats().connections_lost, 1u);
+  Request& next = start();
+  network.accept();
+  EXPECT_NE(next.socket, nullptr);
 }
 
 // The server gives the client ID of the connection to another process.

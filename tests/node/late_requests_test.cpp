@@ -46,6 +46,24 @@ TEST(LateRequests, AfterTheEndOfItsConnectionAnAnswerOnANewOneSettlesIt) {
   EXPECT_FALSE(late.any()) << "nothing was late there";
 }
 
+TEST(LateRequests, AConnectionThatCatchesUpHasSettledItsOwn) {
+  LateRequests late;
+  late.add(1, 10s);
+  late.add(2, 10s);
+  late.on_caught_up(1);
+  EXPECT_TRUE(late.any()) << "that of the other one";
+  late.on_caught_up(2);
+  EXPECT_FALSE(late.any());
+}
+
+TEST(LateRequests, AConnectionMadeSinceTheOldOneWasGivenUpSettlesIt) {
+  LateRequests late;
+  late.add(1, 10s);
+  late.on_closed(1, 10s);  // closes once the new one is ready
+  late.on_answer(2, 10s, 11s);
+  EXPECT_FALSE(late.any());
+}
+
 TEST(LateRequests, AnOlderConnectionSettlesItAfterFiveSeconds) {
   LateRequests late;
   late.add(1, 10s);

@@ -75,6 +75,40 @@ TEST_F(PoolPlanTest, ARetiredSocketIsNeitherIdleNorOneOfThoseThereAre) {
   EXPECT_EQ(std::ranges::count(plan.verdicts, Verdict::keep), 2) << "they close by themselves";
 }
 
+// It may catch up until nothing has come for 250 ms.
+TEST_F(PoolPlanTest, ASocketThatOwesLateRepliesIsNoneOfThoseThereAre) {
+  bounds.min = bounds.max = 1;
+  SocketFacts behind = idle(100ms);
+  behind.silent_since = 100ms;
+  make({behind}, 0, 150ms);
+  EXPECT_EQ(plan.verdicts.front(), Verdict::keep);
+  EXPECT_EQ(plan.create, 1u) << "in its place, at once";
+  EXPECT_EQ(plan.next, 350ms);
+  make({behind, connecting()}, 1, 349ms);
+  EXPECT_EQ(plan.create, 0u);
+  EXPECT_EQ(std::ranges::count(plan.verdicts, Verdict::keep), 2);
+  make({behind, connecting()}, 1, 350ms);
+  EXPECT_EQ(plan.verdicts.front(), Verdict::end_silent);
+  behind.leases = 1;
+  make({behind, connecting()}, 1, 350ms);
+  EXPECT_EQ(plan.verdicts.front(), Verdict::keep) << "what is bound to it has its own deadline";
+  bounds.min = 0;
+  make({behind}, 0, 150ms);
+  EXPECT_EQ(plan.create, 0u) << "nothing waits";
+  make({behind}, 1, 150ms);
+  EXPECT_EQ(plan.create, 1u);
+}
+
+TEST_F(PoolPlanTest, WhatConnectsInThePlaceOfASocketThatHasCaughtUpIsClosed) {
+  bounds.min = bounds.max = 1;
+  make({idle(100ms), connecting()}, 1, 150ms);
+  EXPECT_EQ(plan.verdicts, (std::vector{Verdict::keep, Verdict::close_idle}));
+  EXPECT_EQ(plan.create, 0u);
+  bounds.max = 2;
+  make({idle(100ms), connecting()}, 1, 150ms);
+  EXPECT_EQ(plan.verdicts, (std::vector{Verdict::keep, Verdict::keep})) << "there may be two";
+}
+
 TEST_F(PoolPlanTest, LentAndBusySocketsAreNotIdle) {
   SocketFacts lent = idle(0s);
   lent.leases = 1;

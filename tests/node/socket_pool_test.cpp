@@ -72,7 +72,7 @@ class SocketPoolTest : public testing::Test,
   std::optional<SocketPool> pool;
 
  private:
-  void on_socket_ready(ClientSocket&, Now now) override { pool->on_ready(now); }
+  void on_socket_ready(ClientSocket& socket, Now now) override { pool->on_ready(socket, now); }
   void on_socket_reply(ClientSocket& socket, socket::Request&, const protocol::Reply&,
                        Now) override {
     pool->give_back(socket);
@@ -280,6 +280,25 @@ TEST_F(SocketPoolTest, ASocketThatIsOwedAReplyIsClosedWhenItsLastLoanEnds) {
   loop.settle();
   EXPECT_EQ(pool->size(), 0u);
   EXPECT_EQ(stats().connections_lost, 0u) << "it was closed by us";
+}
+
+// One that comes back would take over keys that have requests in flight on the others.
+TEST_F(SocketPoolTest, AmongSeveralASocketThatOwesALateReplyIsClosedAtOnce) {
+  for (const unsigned count : {1u, 2u}) {
+    ready(count);
+    Request& late = request();
+    ClientSocket& socket = *pool->socket_for(late);
+    submit(socket, late);
+    loop.settle();  // it leaves
+    for (std::size_t i = 0; i < count; ++i) network.session(i).dirty = true;
+    socket.cancel(late, loop.now());
+    pool->give_back(socket);
+    loop.settle();
+    EXPECT_EQ(pool->size(), 1u);
+    EXPECT_EQ(pool->least_loaded() == nullptr, count == 1);
+    pool->close_all(loop.now());
+    loop.settle();
+  }
 }
 
 TEST_F(SocketPoolTest, AfterFailuresAttemptsAreSpacedUntilSomethingShowsThatTheNodeAnswers) {

@@ -165,7 +165,7 @@ TEST_F(NodeTest, ASocketThatIsOwedAReplyLeavesThePoolAndAnotherTakesItsPlace) {
   ASSERT_TRUE(first.answered);
   broker().stop();
   const Op& late = *ask(1, 100ms).front();
-  pass(200ms);
+  pass(260ms);
   EXPECT_EQ(late.outcome, Outcome::unknown);
   broker().go_on();
   pass(2s);
@@ -173,6 +173,43 @@ TEST_F(NodeTest, ASocketThatIsOwedAReplyLeavesThePoolAndAnotherTakesItsPlace) {
   ASSERT_TRUE(next.answered) << next.text;
   EXPECT_NE(next.connection, first.connection);
   EXPECT_EQ(broker().connections(), 1u);
+}
+
+// The server answers what it was asked first before it greets the connection that was to follow.
+TEST_F(NodeTest, ALateReplyLetsItsConnectionGoOn) {
+  start(EndpointKind::memcached);
+  const Op& first = ask_once();
+  broker().stop();
+  const Op& late = *ask(1, 100ms).front();
+  pass(150ms);
+  EXPECT_EQ(late.outcome, Outcome::unknown);
+  const Op& waiting = *ask(1, 1s).front();
+  pass(50ms);
+  EXPECT_EQ(broker().connections(), 2u) << "another one is made meanwhile";
+  broker().go_on();
+  pass(1ms);
+  ASSERT_TRUE(waiting.answered) << waiting.text;
+  EXPECT_EQ(waiting.connection, first.connection);
+  EXPECT_EQ(stats().late_replies, 1u);
+  pass(1s);
+  EXPECT_EQ(broker().connections(), 1u);
+  EXPECT_EQ(stats().connects, 1u);
+  EXPECT_EQ(stats().connections_lost, 0u);
+}
+
+TEST_F(NodeTest, ARequestDoesNotWaitForAConnectionThatIsBehind) {
+  start(EndpointKind::memcached);
+  const Op& first = ask_once();
+  broker().cut_off();
+  ask(1, 100ms);
+  pass(99ms);
+  broker().reconnect();
+  pass(2ms);
+  const Op& next = *ask(1, 1s).front();
+  pass(1ms);
+  ASSERT_TRUE(next.answered) << next.text;
+  EXPECT_NE(next.connection, first.connection);
+  EXPECT_EQ(stats().connections, 1u);
 }
 
 TEST_F(NodeTest, ASocketWithOthersOnItStaysWhenOneOfThemTimesOut) {

@@ -30,6 +30,8 @@ struct RowWatcher final : socket::ClientSocketOwner {
   }
 };
 
+using Fitness = socket::ClientSocket::Fitness;
+
 class Rows : public testing::Test {
  protected:
   Stack& start(unsigned brokers = 1) {
@@ -68,17 +70,17 @@ TEST_F(Rows, S1_SocketConnectsWritesReadsAndIsResetBeforeItGoesBack) {
   start();
   RowWatcher watcher;
   auto socket = node().create_unpooled(watcher, now());
-  EXPECT_FALSE(socket->reset());  // not connected yet
+  EXPECT_NE(socket->fitness(), Fitness::as_new);  // not connected yet
   pass(1s);
   ASSERT_TRUE(watcher.ready);
-  EXPECT_TRUE(socket->reset());
+  EXPECT_EQ(socket->fitness(), Fitness::as_new);
   socket::Request request;
   request.operation = probe(1s);
   ASSERT_TRUE(socket->submit(request, now()));
-  EXPECT_FALSE(socket->reset());  // a reply is owed
+  EXPECT_NE(socket->fitness(), Fitness::as_new);  // a reply is owed
   pass(1s);
   EXPECT_EQ(watcher.replied, 1u);
-  EXPECT_TRUE(socket->reset());
+  EXPECT_EQ(socket->fitness(), Fitness::as_new);
 }
 
 TEST_F(Rows, S2_SocketKnowsWhenItWasCreatedBusyAndIdle) {
@@ -117,7 +119,7 @@ TEST_F(Rows, S3_SocketCallsBackOnErrorAfterItsRequestsHaveFailed) {
   EXPECT_EQ(watcher.failed, 1u);
   EXPECT_TRUE(watcher.closed);
   EXPECT_EQ(watcher.reason.reason, Reason::connection_lost);
-  EXPECT_FALSE(socket->reset());
+  EXPECT_NE(socket->fitness(), Fitness::as_new);
 }
 
 TEST_F(Rows, S4_SocketKnowsItsEndpointAndErrorsNameIt) {
