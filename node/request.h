@@ -26,7 +26,7 @@ class Request : public socket::Request {
 
  private:
   friend class ClientNode;
-  std::uint32_t items_ = 0;  // keys of get_many that have been answered individually
+  std::uint32_t items_ = 0;  // keys of a list that have been answered individually
 };
 
 }  // namespace sheaf::node

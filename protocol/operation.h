@@ -20,6 +20,8 @@ enum class Verb : std::uint8_t {
   get,
   get_many,  // gets of all `keys` in one request; unsupported if the protocol has none
   set,
+  set_many,  // sets of all `keys` to their `values` in one request, for a caller that waits;
+             // unsupported if the protocol has none
   remove,
   probe,  // the protocol's own no-op, which proves that the store answers; needs no key
   clock,  // asks the node's clock; needs no key; unsupported where the endpoint has none
@@ -48,6 +50,8 @@ constexpr std::string_view to_string(Verb verb) noexcept {
       return "get many";
     case Verb::set:
       return "set";
+    case Verb::set_many:
+      return "set many";
     case Verb::remove:
       return "remove";
     case Verb::probe:
@@ -115,12 +119,13 @@ struct OperationTerms {
   bool may_be_unsure = false;
 };
 
-// Views are borrowed: submit() copies `key` and `version`; `value`, `keys` and `words` must live
-// until the ticket's last event or cancel(). OwnedOperation owns its texts.
+// Views are borrowed: submit() copies `key` and `version`; `value`, `keys`, `values` and `words`
+// must live until the ticket's last event or cancel(). OwnedOperation owns its texts.
 struct Operation : OperationTerms {
   std::string_view key;
-  std::span<const std::string_view> keys{};   // get_many
-  std::span<const std::string_view> words{};  // command: its name and its arguments
+  std::span<const std::string_view> keys{};    // get_many, set_many
+  std::span<const std::string_view> values{};  // set_many: one for each key
+  std::span<const std::string_view> words{};   // command: its name and its arguments
   std::string_view value;    // set: the value; remove with if_value: the expected value
   std::string_view fence;    // empty = none
   std::string_view version;  // if_version: as in a Reply
@@ -170,8 +175,8 @@ struct Reply {
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease
   bool stale = false;  // get, lease: the value is there but was marked out of date
-  // For a key of get_many. Refused: it must be requested alone. Absent: only a request that may not
-  // leave it unsure shows if it exists. Done: its value is empty, or it does not exist.
+  // For a key of get_many or set_many. Refused: it must be requested alone. Absent: only a request
+  // that may not leave it unsure shows if it exists. Done: its value is empty, or there is none.
   bool unsure = false;
   bool polls = false;  // watch: no notifications will come; the key must be read now and then
   std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed

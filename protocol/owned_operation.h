@@ -4,7 +4,7 @@
 // than its caller keeps the key and the value: asynchronous calls, retries, requests of a
 // procedure.
 //
-// It serves every verb except get_many and command, whose keys and words the caller keeps.
+// It serves every verb except get_many, set_many and command, whose texts the caller keeps.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //

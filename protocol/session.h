@@ -76,11 +76,12 @@ enum class Sent : std::uint8_t { no, maybe };
 
 struct Event {
   enum class Kind : std::uint8_t {
-    ready,         // the handshake is done; once
-    item,          // get_many: what is known of the key at `index`, which ascends
-    reply,         // `ticket` is answered; get_many: keys without an item are absent
-    failed,        // `ticket` will never be answered: the session closed; `sent` is what is known
-    closed,        // after every failed; the last event; close_reason() says why
+    ready,   // the handshake is done; once
+    item,    // get_many, set_many: what is known of the key at `index`, which ascends
+    reply,   // `ticket` is answered; get_many: keys without an item are absent; set_many: each
+             // key had an item
+    failed,  // `ticket` will never be answered: the session closed; `sent` is what is known
+    closed,  // after every failed; the last event; close_reason() says why
     notification,  // a watched key changed
     outdated       // the server is no longer what it was when it greeted us: another connection
                    // should take the place of this one, which works on until then

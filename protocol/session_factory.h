@@ -49,6 +49,10 @@ class SessionFactory {
   const std::shared_ptr<const KnownServers>& known() const noexcept { return known_; }
   // True if its sessions accept this key in a get_many. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
+  // The same for a set_many.
+  virtual bool sets_batches(std::string_view /*key*/, std::string_view /*value*/) const noexcept {
+    return false;
+  }
 
  protected:
   SharedLoginSlot login() const noexcept { return login_; }

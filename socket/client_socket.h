@@ -28,7 +28,7 @@ class ClientSocketOwner {
   // The reply's views live during the call.
   virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
                                Now now) = 0;
-  // Reports one key of a get_many; the request continues. Views live as above.
+  // Reports one key of a get_many or set_many; the request continues. Views live as above.
   virtual void on_socket_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
                                 Now now) = 0;

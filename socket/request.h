@@ -23,8 +23,8 @@ class Request;
 
 class RequestSink {
  public:
-  // For get_many only: the result of one of its keys (protocol::Event::Kind::item). Views live
-  // during the call, which must not start or end a request.
+  // For get_many and set_many: the result of one of its keys (protocol::Event::Kind::item). Views
+  // live during the call, which must not start or end a request.
   virtual void on_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   // The request belongs to the submitter again. May start other requests; must not destroy the
   // node.
@@ -55,6 +55,7 @@ class Request : public ListHook<Request> {
   // one of its words.
   std::size_t cost() const noexcept {
     std::size_t bytes = std::size_t{256} * width();
+    for (const std::string_view value : operation.values) bytes += value.size();
     if (operation.words.empty()) return bytes + operation.key.size() + operation.value.size();
     for (const std::string_view word : operation.words) bytes += word.size();
     return bytes;

@@ -95,7 +95,7 @@ inline Error cancelled_key(Deadline started, Now now) {
   return error;
 }
 
-// Sets and removes: one request for each key.
+// Sets and removes: one request for each key. For sets that share requests see set_batch.h.
 template <class Op>
 class KeyBatch final : private BatchFeed, private socket::RequestSink {
  public:

@@ -15,6 +15,7 @@
 #include "client/calls/get_batch.h"
 #include "client/calls/owned_texts.h"
 #include "client/calls/requests.h"
+#include "client/calls/set_batch.h"
 
 namespace sheaf::client::calls {
 
@@ -82,8 +83,14 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
     return wait_for_gets(context, std::move(plan), terms, request.stop, std::move(used));
   } else {
     const HowToWait how = on_own_path(context, plan);
-    return Blocking<Batch<Op>>(context.lane(), how, BatchGround{context, context.path()},
-                               std::move(plan), terms)
+    const BatchGround ground{context, context.path()};
+    if constexpr (std::is_same_v<Op, runtime::SetOp>) {
+      if (SetBatch::suits(context, request.operation)) {
+        return Blocking<SetBatch>(context.lane(), how, ground, std::move(plan), terms)
+            .wait(request.stop);
+      }
+    }
+    return Blocking<Batch<Op>>(context.lane(), how, ground, std::move(plan), terms)
         .wait(request.stop);
   }
 }

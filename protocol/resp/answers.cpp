@@ -77,7 +77,7 @@ bool Answers::may_come(const Pending& request) const noexcept {
   const OutputQueue::Progress progress = output.progress(request.frame);
   if (progress == OutputQueue::Progress::written) return true;
   if (progress == OutputQueue::Progress::waiting) return false;
-  if (request.question == Question::many) {
+  if (is_list(request)) {
     return request.array == Array::none && request.at + 1 < request.keys;
   }
   switch (request.part) {
@@ -120,8 +120,8 @@ Step Answers::on_fatal(Pending* request, const ServerError& error, Event& event)
   CloseReason reason{error.reason(), "the server refuses the connection: ", error.permanent()};
   reason.text += printable(error.text, 200);
   if (error.kind == ErrorKind::too_many_clients) reason.reason = Reason::connection_lost;
-  const bool answers_one = request != nullptr && request->part == Part::own &&
-                           request->question != Question::many && life_.has_left(request->frame) &&
+  const bool answers_one = request != nullptr && request->part == Part::own && !is_list(*request) &&
+                           life_.has_left(request->frame) &&
                            error.execution() != Execution::unknown;
   if (!answers_one) {
     life_.end(std::move(reason));
@@ -170,7 +170,7 @@ Step Answers::on_closing(Pending& request, const Value& reply) {
 }
 
 Step Answers::on_own(Pending& request, const Value& value, std::string_view bytes, Event& event) {
-  if (request.question == Question::many) return on_key(request, value, event);
+  if (is_list(request)) return on_key(request, value, event);
   if (request.question == Question::tracking) return on_tracking(request, value);
   if (request.question == Question::identity) return on_identity(request, value);
   Reply reply;
@@ -204,14 +204,21 @@ Step Answers::on_identity(Pending& request, const Value& value) {
 
 Step Answers::on_key(Pending& list, const Value& value, Event& event) {
   Reply reply;
+  const bool stores = list.question == Question::store_many;
   if (value.is_error()) {
     if (list.array == Array::open) return broken_type();
-    reply = refusal(ServerError::parse(value.text()));
-    reply.unsure = true;
+    const ServerError error = ServerError::parse(value.text());
+    reply = refusal(error);
+    reply.unsure = !stores || error.execution() != Execution::unknown;
     if (list.array == Array::awaited) {
+      if (!reply.unsure) return answer(list, reply, event);
       list.array = Array::refused;
-      mget_.on_refusal(reply.redirect.has_value());
+      stores ? mset_.on_refusal(error) : mget_.on_refusal(reply.redirect.has_value());
     }
+  } else if (stores) {
+    if (!value.is_status("OK")) return broken_type();
+    if (list.array == Array::awaited) list.array = Array::stored;
+    reply = stored(list);
   } else if (list.array == Array::awaited || !read_value(value, reply)) {
     return broken_type();
   }
@@ -237,19 +244,23 @@ Step Answers::on_item(Pending& list, const Reply& reply, Event& event) {
 }
 
 Step Answers::end_list(Pending& list, Event& event) {
-  if (list.array != Array::refused) mget_.on_answer(list.misses);
+  if (list.question == Question::many && list.array != Array::refused) {
+    mget_.on_answer(list.misses);
+  }
   return answer(list, {}, event);
 }
 
 Pending* Answers::answered_list() noexcept {
   Pending* const request = queue_.due();
-  if (request == nullptr || request->question != Question::many) return nullptr;
-  const bool answered = request->at == request->keys || request->array == Array::refused;
+  if (request == nullptr || !is_list(*request)) return nullptr;
+  const bool answered = request->at == request->keys || request->array == Array::refused ||
+                        request->array == Array::stored;
   return answered ? request : nullptr;
 }
 
 Step Answers::go_on(Pending& list, Event& event) {
   if (list.at == list.keys) return end_list(list, event);
+  if (list.array == Array::stored) return on_item(list, stored(list), event);
   Reply reply;
   reply.status = Status::refused;
   reply.unsure = true;
@@ -265,6 +276,7 @@ bool Answers::in_array() noexcept {
 std::optional<Step> Answers::read_array_head() {
   Pending* const request = queue_.due();
   if (request == nullptr || request->array != Array::awaited) return std::nullopt;
+  if (request->question != Question::many) return std::nullopt;
   const std::string_view data = life_.input().data();
   if (!data.starts_with('*')) return std::nullopt;
   if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
@@ -342,6 +354,7 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       reply.polls = tracking_.polls();
       return read_count(value, exists);
     }
+    case Question::store_many:
     case Question::tracking:
     case Question::present:
     case Question::script:
@@ -373,6 +386,15 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
     default:
       return false;
   }
+}
+
+// What is known of the key of a list that was stored.
+Reply Answers::stored(const Pending& list) noexcept {
+  Reply reply;
+  if (list.state != Pending::State::waiting) return reply;
+  event_version_ = ValueVersion::of(list.values[list.at]);
+  reply.version = event_version_.text();
+  return reply;
 }
 
 // If the former value is above the limit, the key was still changed, unless it had to be absent.

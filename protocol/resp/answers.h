@@ -28,7 +28,8 @@
 // A request for many keys is answered key by key; null means absent. A key that was answered by an
 // error is `unsure`: it must be read alone. So are all keys of an MGET that was answered by an
 // error, and each whose element is null: it may hold another type. The elements are read one by
-// one, as the replies to GETs are, so each value has the limits of a value.
+// one, as the replies to GETs are, so each value has the limits of a value. The OK of an MSET
+// answers all of its keys.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -56,7 +57,7 @@ class Answers {
   // All outlive this object.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
           RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal,
-          IdentityWatch& identity, MgetUse& mget) noexcept
+          IdentityWatch& identity, MgetUse& mget, MsetUse& mset) noexcept
       : options_(options),
         server_(server),
         life_(life),
@@ -65,7 +66,8 @@ class Answers {
         tracking_(tracking),
         renewal_(renewal),
         identity_(identity),
-        mget_(mget) {}
+        mget_(mget),
+        mset_(mset) {}
 
   // Handles the next reply, given its bytes; not for pushes.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
@@ -101,6 +103,7 @@ class Answers {
   // Reads a reply that is no error; false if it cannot answer this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);
   bool read_value(const Value& value, protocol::Reply& reply) noexcept;
+  protocol::Reply stored(const Pending& list) noexcept;
   bool read_former(const Pending& request, const Value& value, protocol::Reply& reply) noexcept;
   bool read_stats(const Value& value, protocol::Reply& reply);
   void name_version(protocol::Reply& reply);
@@ -114,6 +117,7 @@ class Answers {
   Renewal& renewal_;
   IdentityWatch& identity_;
   MgetUse& mget_;
+  MsetUse& mset_;
   ValueVersion event_version_;
   std::string event_text_;  // texts of the last event that are not in the input
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checks.h"
 #include "protocol/resp/changes/rules.h"
 
 namespace sheaf::protocol::resp {
@@ -27,6 +28,8 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
       return write_one(Question::value, operation, {"GET", operation.key}).ticket;
     case Verb::get_many:
       return write_many(operation).ticket;
+    case Verb::set_many:
+      return write_set_many(operation).ticket;
     case Verb::set:
     case Verb::get_and_set:
       return write_set(operation).ticket;
@@ -145,6 +148,19 @@ Pending& RequestWriter::write_many(const Operation& operation) {
                                                   : commands_.write_each("GET", operation.keys));
   request.keys = static_cast<std::uint32_t>(operation.keys.size());
   request.texts = operation.keys;
+  request.array = together ? Pending::Array::awaited : Pending::Array::none;
+  request.acts_early = !together;
+  return request;
+}
+
+Pending& RequestWriter::write_set_many(const Operation& operation) {
+  SHEAF_CHECK(operation.values.size() == operation.keys.size());
+  const bool together = mset_.suits(operation.keys, server_);
+  Pending& request =
+      add(Question::store_many, commands_.write_pairs(operation.keys, operation.values, together));
+  request.keys = static_cast<std::uint32_t>(operation.keys.size());
+  request.texts = operation.keys;
+  request.values = operation.values;
   request.array = together ? Pending::Array::awaited : Pending::Array::none;
   request.acts_early = !together;
   return request;

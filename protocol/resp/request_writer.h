@@ -25,15 +25,16 @@ class RequestWriter {
  public:
   // All outlive this object.
   RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
-                OutputQueue& output, Changes& changes, Tracking& tracking,
-                const MgetUse& mget) noexcept
+                OutputQueue& output, Changes& changes, Tracking& tracking, const MgetUse& mget,
+                const MsetUse& mset) noexcept
       : options_(options),
         server_(server),
         queue_(queue),
         commands_(output),
         changes_(changes),
         tracking_(tracking),
-        mget_(mget) {}
+        mget_(mget),
+        mset_(mset) {}
 
   // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation);
@@ -52,6 +53,7 @@ class RequestWriter {
   Pending& write_stats(const Operation& operation);
   Pending& write_words(const Operation& operation);
   Pending& write_many(const Operation& operation);
+  Pending& write_set_many(const Operation& operation);
   Pending& write_watch(const Operation& operation);
   Pending& add(Question question, OutputQueue::FrameId frame, bool with_ticket = true) noexcept;
 
@@ -62,6 +64,7 @@ class RequestWriter {
   Changes& changes_;
   Tracking& tracking_;
   const MgetUse& mget_;
+  const MsetUse& mset_;
 };
 
 }  // namespace sheaf::protocol::resp

@@ -59,11 +59,11 @@ RespSession::RespSession(SessionOptions options)
       handshake_(options_.handshake),
       changes_(options_, handshake_.server(), requests(), life().output()),
       writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_,
-              mget_),
+              mget_, mset_),
       renewal_(handshake_.login(), requests(), life().output()),
       identity_(options_, handshake_.server(), requests(), life().output()),
       answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_,
-               identity_, mget_) {}
+               identity_, mget_, mset_) {}
 
 Peer RespSession::peer() const {
   const ServerFacts& server = handshake_.server();

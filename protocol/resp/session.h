@@ -79,6 +79,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   Changes changes_;
   Tracking tracking_;
   MgetUse mget_;
+  MsetUse mset_;
   RequestWriter writer_;
   Renewal renewal_;
   IdentityWatch identity_;

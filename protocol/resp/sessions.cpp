@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/output_queue.h"
 #include "protocol/resp/changes/rules.h"
 #include "protocol/resp/session.h"
 
@@ -28,5 +29,11 @@ std::unique_ptr<Session> RespSessions::make(unsigned, SessionUse use, Now) {
 }
 
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }
+
+// A larger value is sent from where it lies, and alone.
+bool RespSessions::sets_batches(std::string_view key, std::string_view value) const noexcept {
+  return is_good_key(key) && value.size() <= OutputQueue::copy_limit &&
+         value.size() <= options_.value_limit;
+}
 
 }  // namespace sheaf::protocol::resp

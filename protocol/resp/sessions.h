@@ -20,6 +20,7 @@ class RespSessions final : public SessionFactory {
   explicit RespSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, SessionUse use, Now now) override;
   bool takes_batches(std::string_view key) const noexcept override;
+  bool sets_batches(std::string_view key, std::string_view value) const noexcept override;
 
  private:
   SessionOptions options_;

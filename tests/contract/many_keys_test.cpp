@@ -60,6 +60,30 @@ TEST_P(ManyKeys, EachKeyIsAnsweredAsAGetOfItAlone) {
   }
 }
 
+TEST_P(ManyKeys, EachKeyIsSetAsByASetOfItAlone) {
+  const auto all = names(600);
+  // Is not sent with others. Only on Redis: over TLS, memcached 1.6.18 does not read what follows
+  // such a value in the same record until more arrives.
+  const std::string large(client->supports(Feature::commands) ? 20'000 : 200, 'v');
+  std::vector<SetItem> items;
+  for (const std::string& name : all) {
+    items.push_back({name, items.size() % 100 == 7 ? std::string_view(large) : name});
+  }
+  items.push_back({"", "no key"});
+  const auto stored = client->set_many(items);
+  ASSERT_EQ(stored.size(), items.size());
+  EXPECT_EQ(stored.back().result.error().outcome, Outcome::invalid);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(stored[i].key, all[i]);
+    ASSERT_TRUE(stored[i].result) << stored[i].result.error().message();
+    EXPECT_TRUE(stored[i].result->stored);
+    const auto got = client->get(all[i]);
+    ASSERT_TRUE(got && *got);
+    EXPECT_EQ((*got)->data, items[i].value);
+    EXPECT_EQ((*got)->version, stored[i].result->version);
+  }
+}
+
 TEST_P(ManyKeys, MissingKeysAreAbsent) {
   const auto all = names(40);
   std::vector<std::string> half;

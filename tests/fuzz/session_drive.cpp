@@ -36,7 +36,8 @@ Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request&
   operation.condition = condition_of(verb, variant);
   operation.deadline = now.mono + std::chrono::seconds(3);
   if (verb != Verb::stats && verb != Verb::server_version) operation.key = request.key;
-  if (verb == Verb::get_many) operation.keys = request.keys;
+  if (verb == Verb::get_many || verb == Verb::set_many) operation.keys = request.keys;
+  if (verb == Verb::set_many) operation.values = request.keys;
   const bool stores = verb == Verb::set || verb == Verb::get_and_set;
   const bool writes = stores || verb == Verb::append || verb == Verb::prepend;
   if (writes || operation.condition == Condition::if_value) operation.value = request.value;

@@ -48,5 +48,40 @@ TEST(ScriptedRing, AServerOfAClusterIsRefusedInOneSentence) {
   }
 }
 
+// An error to an MSET proves that nothing was stored. The server says that it is one of a cluster,
+// so the keys are of one slot.
+TEST(ScriptedRing, AnErrorToAnMsetLeavesEachKeyToItsOwnSet) {
+  for (const std::string words :
+       {"LOADING Redis is loading the dataset in memory", "NOPERM this user has no permissions",
+        "ERR unknown command", "CROSSSLOT Keys in request don't hash to the same slot",
+        "OOM command not allowed when used memory > 'maxmemory'."}) {
+    RingScene scene;
+    const std::vector<std::string> keys{"{t}a", "{t}b", "{t}c"};
+    std::vector<SetItem> items;
+    for (const std::string& key : keys) items.push_back({key, "v"});
+    scene.servers.answer(0, "MSET", "-" + words + "\r\n");
+    scene.servers.answer(0, "SET {t}b v", "-OOM full\r\n");
+    const auto results = scene.client().set_many(items, {.timeout = 5s});
+    ASSERT_EQ(results.size(), 3u);
+    EXPECT_EQ(in_words(results[0].result), "stored") << words;
+    EXPECT_TRUE(in_words(results[1].result).ends_with("OOM full")) << words;
+    EXPECT_EQ(in_words(results[2].result), "stored") << words;
+    EXPECT_EQ(scene.servers.count(0, "MSET"), 1u);
+    EXPECT_EQ(scene.servers.count(0, "SET"), 3u) << words;
+  }
+}
+
+TEST(ScriptedRing, AnMsetWithoutAnAnswerIsUnknownForEachKeyAndNotRepeated) {
+  RingScene scene;
+  const std::vector<SetItem> items{{"{t}a", "v"}, {"{t}b", "v"}};
+  scene.servers.keep_silent(0, "MSET");
+  for (const auto& [key, result] : scene.client().set_many(items, {.timeout = 300ms})) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().outcome, Outcome::unknown) << result.error().message();
+  }
+  EXPECT_EQ(scene.servers.count(0, "MSET"), 1u);
+  EXPECT_EQ(scene.servers.count(0, "SET"), 0u);
+}
+
 }  // namespace
 }  // namespace sheaf::test

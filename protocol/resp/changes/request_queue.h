@@ -8,8 +8,9 @@
 //
 // | request      | frame                 | replies, in order                               |
 // |--------------|-----------------------|-------------------------------------------------|
-// | many keys    | a GET for each        | one for each; `at` counts those that have come  |
+// | many keys    | a GET or SET for each | one for each; `at` counts those that have come  |
 // |              | or one MGET           | one array, whose elements are counted likewise  |
+// |              | or one MSET           | one, for all                                    |
 // | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
 // | transaction  | WATCH, GET, MULTI     | the same; that of GET is its own                |
 // |              | a write, EXEC         | the same; that of EXEC is its own               |
@@ -19,7 +20,7 @@
 // is held back until the end of the transaction has left (changes.h).
 //
 // A redirect answers a command with a key, and names that key's slot: the slot of the request's
-// key, of the key of `many` that is due, or of any word of a command, since we do not know which
+// key, of the key of a list that is due, or of any word of a command, since we do not know which
 // words are keys. If the caller of the last two has given up, their texts are gone, and any slot is
 // accepted.
 //
@@ -41,6 +42,7 @@ namespace sheaf::protocol::resp {
 enum class Question : std::uint8_t {
   value,           // GET, GETEX: a text, or null
   many,            // the same for each key, or an array of them
+  store_many,      // SET: OK for each key; MSET: OK
   touch,           // PEXPIRE: 1, or 0
   touch_by_value,  // GETEX, whose value is not needed
   store,           // SET: OK; also null, if it has a condition
@@ -64,8 +66,8 @@ enum class Question : std::uint8_t {
 // `acts_early` is true for requests of several commands.
 struct Pending : OrderedRequest {
   enum class Part : std::uint8_t { asking, watching, opening, queued, own, closing };
-  // How an MGET is answered; `none`: the request is no MGET.
-  enum class Array : std::uint8_t { none, awaited, open, refused };
+  // How one command for many keys, MGET or MSET, is answered; `none`: there is one for each key.
+  enum class Array : std::uint8_t { none, awaited, open, refused, stored };
   static constexpr std::uint16_t no_slot = slot_count;
 
   Question question = Question::value;
@@ -74,15 +76,21 @@ struct Pending : OrderedRequest {
   bool opens = false;            // `opening` follows; without a write also DISCARD's reply
   bool conditional = false;      // store, exchange: only if the key is absent
   std::uint16_t slot = no_slot;  // its key's slot, if it has one key
-  std::uint32_t keys = 0;        // many
-  std::uint32_t at = 0;          // many
-  Array array = Array::none;     // many
+  std::uint32_t keys = 0;        // many, store_many
+  std::uint32_t at = 0;          // likewise
+  Array array = Array::none;     // likewise
   bool misses = false;           // many: a key was absent
   ValueVersion version{};        // store: of the new value
-  // many: the keys; command: its words. Owned by the caller: gone once the request is forgotten.
+  // many, store_many: the keys; command: its words. Owned by the caller: gone once the request is
+  // forgotten.
   std::span<const std::string_view> texts{};
+  std::span<const std::string_view> values{};  // store_many; likewise
   std::unique_ptr<Change> change{};
 };
+
+inline bool is_list(const Pending& request) noexcept {
+  return request.question == Question::many || request.question == Question::store_many;
+}
 
 // True if the request may be answered with a redirect for this slot.
 bool concerns(const Pending& request, std::uint16_t slot) noexcept;

@@ -24,7 +24,7 @@ std::optional<LocalError> bad_keys(const Operation& operation) {
   if (needs_key(operation.verb)) return bad_key(operation.key);
   if (operation.verb == Verb::command) return refusal_of_command(operation.words);
   if (operation.asking) return invalid("only a request for one key can be asking");
-  if (operation.verb != Verb::get_many) return std::nullopt;
+  if (!is_list(operation.verb)) return std::nullopt;
   if (operation.keys.empty()) return invalid("no keys are given");
   for (const std::string_view key : operation.keys) {
     if (auto error = bad_key(key)) return error;
@@ -83,6 +83,7 @@ std::optional<LocalError> bad_verb(Verb verb) {
     case Verb::get:
     case Verb::get_many:
     case Verb::set:
+    case Verb::set_many:
     case Verb::remove:
     case Verb::touch:
     case Verb::get_and_touch:
@@ -144,8 +145,10 @@ std::optional<LocalError> too_old(const Operation& operation, const ServerFacts&
 
 }  // namespace
 
+bool is_list(Verb verb) noexcept { return verb == Verb::get_many || verb == Verb::set_many; }
+
 bool needs_key(Verb verb) noexcept {
-  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
+  return !is_list(verb) && verb != Verb::probe && verb != Verb::server_version &&
          verb != Verb::stats && verb != Verb::command;
 }
 

@@ -25,7 +25,8 @@ inline constexpr ServerVersion getex_since{6, 2, 0};
 inline constexpr ServerVersion set_get_since{6, 2, 0};
 inline constexpr ServerVersion set_nx_get_since{7, 0, 0};
 
-// True if an operation has one key, its `key`.
+// True if an operation has many keys, its `keys`; or one key, its `key`.
+bool is_list(Verb verb) noexcept;
 bool needs_key(Verb verb) noexcept;
 bool is_good_key(std::string_view key) noexcept;
 

@@ -143,4 +143,30 @@ OutputQueue::FrameId CommandWriter::write_all(std::string_view name,
   return output_.end();
 }
 
+OutputQueue::FrameId CommandWriter::write_pairs(std::span<const std::string_view> keys,
+                                                std::span<const std::string_view> values,
+                                                bool together) {
+  constexpr std::string_view set = "SET";
+  constexpr std::string_view mset = "MSET";
+  std::size_t bytes = longest_header + text_size(mset.size());
+  if (!together) bytes = keys.size() * (header_size(3) + text_size(set.size()));
+  for (const std::string_view key : keys) bytes += text_size(key.size());
+  for (const std::string_view value : values) bytes += text_size(value.size());
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  if (together) {
+    put_header(out, '*', 1 + 2 * keys.size());
+    put_text(out, mset);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!together) {
+      put_header(out, '*', 3);
+      put_text(out, set);
+    }
+    put_text(out, keys[i]);
+    put_text(out, values[i]);
+  }
+  return output_.end();
+}
+
 }  // namespace sheaf::protocol::resp

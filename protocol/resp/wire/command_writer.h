@@ -71,6 +71,9 @@ class CommandWriter {
   OutputQueue::FrameId write_each(std::string_view name, std::span<const std::string_view> texts);
   // Writes one command with all of `texts` as its arguments; everything is copied.
   OutputQueue::FrameId write_all(std::string_view name, std::span<const std::string_view> texts);
+  // The same two with a key and a value for each: SET for each pair, or one MSET.
+  OutputQueue::FrameId write_pairs(std::span<const std::string_view> keys,
+                                   std::span<const std::string_view> values, bool together);
 
  private:
   void put_copies(std::span<const std::string_view> words);

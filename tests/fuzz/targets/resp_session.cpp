@@ -99,6 +99,7 @@ std::vector<std::string> seeds() {
   return {
       talk(Script(ready).submit(Verb::get).submit(Verb::set, 1).submit(Verb::remove).take_output(),
            "$1\r\nv\r\n+OK\r\n:0\r\n"),
+      talk(Script(ready).submit(Verb::set_many, 6).submit(Verb::get).take_output(), "+OK\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get_many, 6).submit(Verb::get).take_output(),
            "_\r\n$1\r\n1\r\n-MOVED 4576 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get, 6).submit(Verb::get).take_output(),

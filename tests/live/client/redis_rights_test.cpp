@@ -52,6 +52,46 @@ class RedisRights : public testing::Test {
   test::RespConnection admin{server->port()};
 };
 
+// The server refuses MSET as a whole, so nothing was stored, and each key is set alone.
+TEST_F(RedisRights, WithoutMsetSetManyStoresAllTheSame) {
+  std::vector<std::string> names;
+  std::vector<SetItem> items;
+  for (int i = 0; i < 300; ++i) names.push_back("many" + std::to_string(i));
+  for (const std::string& name : names) items.push_back({name, name});
+  for (const std::string right : {"-mset", "+mset"}) {
+    allow(right);
+    ASSERT_EQ(admin.text({"CONFIG", "RESETSTAT"}), "+OK");
+    Client client = open();
+    for (int turn = 0; turn < 2; ++turn) {
+      for (const auto& [key, set] : client.set_many(items, {.timeout = rights_limit})) {
+        ASSERT_TRUE(set) << key << set.error().message();
+        ASSERT_TRUE(set->stored);
+        const auto got = client.get(key, {.timeout = rights_limit});
+        ASSERT_TRUE(got && *got);
+        EXPECT_EQ((*got)->data, key);
+        EXPECT_EQ((*got)->version, set->version);
+      }
+    }
+    const std::string stats = admin.text({"INFO", "commandstats"});
+    const bool carried_out =
+        stats.contains("cmdstat_mset:calls=") && !stats.contains("cmdstat_mset:calls=0,");
+    EXPECT_EQ(carried_out, right == "+mset") << stats;
+  }
+}
+
+TEST_F(RedisRights, AKeyThatMayNotBeSetFailsAloneInSetMany) {
+  ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", "resetkeys", "~open*"}), "+OK");
+  Client client = open();
+  const std::vector<SetItem> items{{"open1", "1"}, {"closed", "2"}, {"open2", "3"}};
+  const auto results = client.set_many(items, {.timeout = rights_limit});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_TRUE(results[0].result && results[2].result);
+  ASSERT_FALSE(results[1].result);
+  EXPECT_EQ(results[1].result.error().outcome, Outcome::refused);
+  EXPECT_EQ(admin.text({"GET", "open2"}), "\"3\"");
+  allow("~*");
+}
+
 TEST_F(RedisRights, WithoutMultiNothingIsWritten) {
   allow("-multi");
   Client client = open();

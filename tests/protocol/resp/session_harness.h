@@ -256,6 +256,13 @@ inline Operation many(const std::vector<std::string_view>& keys) {
   return made;
 }
 Operation many(std::vector<std::string_view>&&) = delete;
+inline Operation set_many(const std::vector<std::string_view>& keys,
+                          const std::vector<std::string_view>& values) {
+  Operation made = many(keys);
+  made.verb = Verb::set_many;
+  made.values = values;
+  return made;
+}
 inline Operation command(const std::vector<std::string_view>& words) {
   Operation made;
   made.verb = Verb::command;

@@ -290,5 +290,135 @@ TEST_F(RespMget, IsAnsweredByOneArrayOfTextsAndNulls) {
   EXPECT_EQ(unsent.end().reason, Reason::protocol_error) << "before all of it has left";
 }
 
+// ---- sets
+
+class RespMset : public RespMany {
+ protected:
+  // One key after the other was stored.
+  void expect_stored(ReadyWire& from, Ticket ticket) {
+    for (std::uint32_t index = 0; index < keys.size(); ++index) {
+      const Seen item = from.next();
+      EXPECT_EQ(item.kind, Event::Kind::item);
+      EXPECT_EQ(item.ticket, ticket);
+      EXPECT_EQ(item.index, index);
+      EXPECT_EQ(item.status, Status::done);
+    }
+    const Seen end = from.next();
+    EXPECT_EQ(end.kind, Event::Kind::reply);
+    EXPECT_EQ(end.status, Status::done);
+    EXPECT_TRUE(from.events.empty());
+    EXPECT_TRUE(from.session.clean());
+  }
+  const std::vector<std::string_view> values{"1", "", "3", "4"};
+};
+
+TEST_F(RespMset, OneOkStoresAllKeys) {
+  const Ticket ticket = wire.submit(set_many(keys, values));
+  EXPECT_EQ(wire.session.in_flight(), 1u);
+  EXPECT_EQ(wire.take(), "*9\r\n$4\r\nMSET\r\n" + bulk("a") + bulk("1") + bulk("b") + bulk("") +
+                             bulk("c") + bulk("3") + bulk("d") + bulk("4"));
+  wire.feed("+OK\r\n", 1);
+  expect_stored(wire, ticket);
+}
+
+TEST_F(RespMset, AnErrorLeavesEachKeyToBeSetAlone) {
+  for (const std::string& error : {redirect("a"), "-OOM command not allowed\r\n"s,
+                                   "-TRYAGAIN later\r\n"s, "-LOADING the dataset\r\n"s}) {
+    ReadyWire fresh;
+    const Ticket ticket = fresh.submit(set_many(keys, values));
+    const Ticket other = fresh.submit(get("k"));
+    fresh.take();
+    fresh.feed(error + "$1\r\nk\r\n");
+    for (const std::uint32_t index : {0u, 1u, 2u, 3u}) {
+      const Seen item = fresh.next();
+      EXPECT_EQ(item.kind, Event::Kind::item);
+      EXPECT_EQ(item.ticket, ticket);
+      EXPECT_EQ(item.index, index);
+      EXPECT_EQ(item.status, Status::refused);
+      EXPECT_TRUE(item.unsure);
+    }
+    EXPECT_EQ(fresh.next().kind, Event::Kind::reply);
+    EXPECT_EQ(fresh.next().ticket, other);
+    fresh.submit(set_many(keys, values));
+    EXPECT_TRUE(fresh.take().starts_with("*9\r\n$4\r\nMSET")) << error;
+  }
+}
+
+TEST_F(RespMset, OnceTheServerHasRefusedItEachKeyHasASet) {
+  for (const std::string_view error :
+       {"-NOPERM no MSET\r\n", "-ERR unknown command 'MSET'\r\n", "-CROSSSLOT keys\r\n"}) {
+    ReadyWire fresh;
+    fresh.submit(set_many(keys, values));
+    fresh.take();
+    fresh.feed(error);
+    EXPECT_TRUE(fresh.next().unsure) << error;
+    fresh.events.clear();
+    const Ticket ticket = fresh.submit(set_many(keys, values));
+    EXPECT_EQ(fresh.sent(), "SET a 1; SET b ; SET c 3; SET d 4");
+    fresh.feed("+OK\r\n+OK\r\n+OK\r\n+OK\r\n", 2);
+    expect_stored(fresh, ticket);
+  }
+}
+
+TEST_F(RespMset, AnErrorOfOneSetConcernsItsKeyOnly) {
+  ReadyWire member(Server::garnet);
+  member.submit(set_many(keys, values));
+  EXPECT_EQ(member.sent(), "SET a 1; SET b ; SET c 3; SET d 4") << "keys of several slots";
+  member.feed("+OK\r\n" + redirect("b") + "-NOPERM no keys\r\n+OK\r\n");
+  EXPECT_EQ(member.next().status, Status::done);
+  const Seen moved = member.next();
+  EXPECT_TRUE(moved.unsure && moved.redirect);
+  EXPECT_TRUE(member.next().unsure);
+  EXPECT_EQ(member.next().status, Status::done);
+  EXPECT_EQ(member.next().kind, Event::Kind::reply);
+  const std::vector<std::string_view> tagged{"{t}a", "{t}b", "t"};
+  const std::vector<std::string_view> three{"1", "2", "3"};
+  member.submit(set_many(tagged, three));
+  EXPECT_EQ(member.sent(), "MSET {t}a 1 {t}b 2 t 3");
+}
+
+// It may have been carried out, so it is not repeated.
+TEST_F(RespMset, AnErrorThatProvesNothingEndsAllKeys) {
+  wire.submit(set_many(keys, values));
+  wire.take();
+  wire.feed("-WEIRD thing\r\n");
+  const Seen end = wire.next();
+  EXPECT_EQ(end.kind, Event::Kind::reply);
+  EXPECT_EQ(end.status, Status::refused);
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespMset, ACancelledOneKeepsItsPlace) {
+  for (const std::string& answer : {"+OK\r\n"s, redirect("a"), "-NOPERM no\r\n"s}) {
+    ReadyWire fresh;
+    const Ticket given_up = fresh.submit(set_many(keys, values));
+    const Ticket next = fresh.submit(get("k"));
+    fresh.take();
+    EXPECT_EQ(fresh.session.cancel(given_up, fresh.now()), Sent::maybe);
+    fresh.feed(answer + "$1\r\nk\r\n", 3);
+    const Seen own = fresh.next();
+    EXPECT_EQ(own.ticket, next) << answer;
+    EXPECT_EQ(own.value, "k");
+    EXPECT_TRUE(fresh.session.clean());
+  }
+}
+
+TEST_F(RespMset, IsAnsweredByOkOnly) {
+  for (const std::string_view odd :
+       {"+QUEUED\r\n", "_\r\n", ":4\r\n", "$2\r\nOK\r\n", "*4\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n"}) {
+    ReadyWire fresh;
+    fresh.submit(set_many(keys, values));
+    fresh.take();
+    fresh.feed(odd);
+    EXPECT_EQ(fresh.end().reason, Reason::protocol_error) << odd;
+  }
+  ReadyWire unsent;
+  unsent.submit(set_many(keys, values));
+  unsent.take(10);
+  unsent.feed("+OK\r\n");
+  EXPECT_EQ(unsent.end().reason, Reason::protocol_error) << "before all of it has left";
+}
+
 }  // namespace
 }  // namespace sheaf::protocol::resp

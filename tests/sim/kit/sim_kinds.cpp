@@ -24,6 +24,9 @@ class BuggySessions final : public SessionFactory {
   bool takes_batches(std::string_view key) const noexcept override {
     return real_->takes_batches(key);
   }
+  bool sets_batches(std::string_view key, std::string_view value) const noexcept override {
+    return real_->sets_batches(key, value);
+  }
 
  private:
   std::unique_ptr<SessionFactory> real_;

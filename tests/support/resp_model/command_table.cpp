@@ -21,6 +21,7 @@ constexpr CommandSpec table[] = {
     {.name = "pexpire", .arity = -3, .group = data, .keys = first, .write = true},
     {.name = "persist", .arity = 2, .group = data, .keys = first, .write = true},
     {.name = "mget", .arity = -2, .group = data, .keys = all},
+    {.name = "mset", .arity = -3, .group = data, .keys = CommandKeys::odd, .write = true},
     {.name = "incrby", .arity = 3, .group = data, .keys = first, .write = true},
     {.name = "append", .arity = 3, .group = data, .keys = first, .write = true},
     {.name = "pttl", .arity = 2, .group = data, .keys = first},
@@ -74,6 +75,11 @@ bool arity_fits(const CommandSpec& spec, const Words& words) {
 std::vector<std::string> keys_of(const CommandSpec& spec, const Words& words) {
   if (spec.keys == CommandKeys::none) return {};
   if (spec.keys == CommandKeys::first) return {words[1]};
+  if (spec.keys == CommandKeys::odd) {
+    std::vector<std::string> keys;
+    for (std::size_t i = 1; i < words.size(); i += 2) keys.push_back(words[i]);
+    return keys;
+  }
   return {words.begin() + 1, words.end()};
 }
 

@@ -18,7 +18,7 @@
 namespace sheaf::test::resp_model {
 
 enum class CommandGroup : std::uint8_t { data, cluster, connection };
-enum class CommandKeys : std::uint8_t { none, first, all };  // which words after the name are keys
+enum class CommandKeys : std::uint8_t { none, first, all, odd };  // which words are keys
 
 struct CommandSpec {
   std::string_view name;  // in lower case

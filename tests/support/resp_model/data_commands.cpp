@@ -79,6 +79,7 @@ class Run {
     if (name == "pexpire") return pexpire();
     if (name == "persist") return persist();
     if (name == "mget") return mget();
+    if (name == "mset") return mset();
     if (name == "incrby") return incrby();
     if (name == "append") return append();
     if (name == "pttl") return pttl();
@@ -113,6 +114,12 @@ class Run {
     if (!holds) return;
     const Deadline kept = options->keep && item != nullptr ? item->ends : ends->value_or(never);
     keys_.put(words_[1], words_[2], kept);
+  }
+
+  void mset() {
+    if (words_.size() % 2 == 0) return reply_.error("ERR wrong number of arguments for MSET");
+    for (std::size_t i = 1; i < words_.size(); i += 2) keys_.put(words_[i], words_[i + 1], never);
+    reply_.ok();
   }
 
   void getex() {
