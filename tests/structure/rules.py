@@ -59,6 +59,7 @@ ROOMS = {
         "config": ["placement"],
         "nodes": ["placement"],
         "moving": ["nodes", "placement"],
+        "hedging": ["moving", "nodes", "placement"],
     }),
     **nested("cli", {
         "system": [],
