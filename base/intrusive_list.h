@@ -54,6 +54,16 @@ class IntrusiveList {
     own.list_ = nullptr;
     --size_;
   }
+  // `other`, which is in no list, takes the place of an element.
+  void replace(T& element, T& other) noexcept {
+    ListHook<T>& own = hook(other);
+    own.list_ = this;
+    own.previous_ = hook(element).previous_;
+    own.next_ = hook(element).next_;
+    (own.previous_ != nullptr ? hook(*own.previous_).next_ : front_) = &other;
+    (own.next_ != nullptr ? hook(*own.next_).previous_ : back_) = &other;
+    hook(element).list_ = nullptr;
+  }
   T* pop_front() noexcept {
     T* first = front_;
     if (first != nullptr) remove(*first);

@@ -14,19 +14,6 @@ const Request& ours(const node::Request& request) noexcept {
   return static_cast<const Request&>(request);
 }
 
-// Returns the connected node that is expected to answer first, among the owner and its replicas.
-unsigned reader_of(const ClusterNodes& nodes, unsigned owner, Now now) noexcept {
-  unsigned best = owner;
-  auto least = nodes[owner].expected_latency(now);
-  for (const std::uint32_t replica : nodes.topology().replicas(owner)) {
-    const auto expected = nodes[replica].expected_latency(now);
-    if (!expected || (least && *expected >= *least)) continue;
-    best = replica;
-    least = expected;
-  }
-  return best;
-}
-
 // If more nodes are down, the client itself is probably cut off.
 bool may_rehash(const ClusterNodes& nodes) noexcept {
   const auto members = nodes.topology().members();
@@ -48,7 +35,11 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
       controls_(controls),
       timer_(loop_, *this),
       nodes_(config, std::move(topology), parts, *this, seed, controls),
-      sender_({nodes_, *this, *this, timer_, loop_, events_, deadlines_}, controls.keep_order) {}
+      sender_({nodes_, *this, *this, timer_, loop_, events_, deadlines_}, controls.keep_order) {
+  if (!config.hedged_reads) return;
+  hedges_ =
+      std::make_unique<Hedges>(Hedges::Parts{nodes_, *this, sender_, timer_, loop_, deadlines_});
+}
 
 ClientCluster::~ClientCluster() = default;
 
@@ -73,12 +64,11 @@ void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
 // them.
 bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, Now now) {
   Request& request = ours(sent);
-  if (request.from_replica()) {
-    const bool misses = reply.status == protocol::Status::absent;
-    const bool settled = misses && replica_misses_ == ReplicaMiss::trust;
-    return !settled && ask_owner(request, now);
-  }
-  if (redirects_ == nullptr) return false;
+  const bool certain = !request.from_replica() || replica_misses_ == ReplicaMiss::trust;
+  if (certain && reply.status == protocol::Status::absent) return false;
+  if (request.hedged_ != nullptr && hedges_->on_useless(request, reply, now)) return true;
+  if (request.from_replica()) return ask_owner(request, now);
+  if (redirects_ == nullptr || !reply.redirect) return false;
   sender_.keep_order();
   return redirects_->take(request, reply, now);
 }
@@ -102,7 +92,7 @@ unsigned ClientCluster::home_of(unsigned owner, const Request& request) const no
 bool ClientCluster::ask_owner(Request& request, Now now) {
   if (shut_down_ || request.operation.key.empty()) return false;
   if (request.operation.deadline <= now.mono) return false;
-  request.provisional = false;
+  request.go_to(request.node_, false);
   const unsigned owner = topology().owner(request.route_or_key());
   if (owner == nobody) return await_owner(request, now);
   sender_.send(request, owner, now);
@@ -119,6 +109,7 @@ bool ClientCluster::await_owner(Request& request, Now now) {
 // node.
 bool ClientCluster::reroute(node::Request& lost, Now now) {
   Request& request = ours(lost);
+  if (request.hedged_ != nullptr && hedges_->on_lost(request, now)) return true;
   if (request.from_replica() && ask_owner(request, now)) return true;
   if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
   if (request.operation.key.empty()) return false;  // it has many keys
@@ -173,11 +164,13 @@ void ClientCluster::start_on(unsigned node, Request& request, Now now) {
 }
 
 void ClientCluster::begin(unsigned node, Request& request, Now now) {
-  request.node_ = node;
-  request.provisional = false;
+  request.go_to(node, false);
   if (reads_ == ReadTarget::replicas && request.may_lag && node != nobody && !request.on_node_) {
-    request.node_ = node = reader_of(nodes_, node, now);
-    request.provisional = topology().member(node)->is_replica();
+    const unsigned owner = node;
+    node = nodes_.fastest_of(owner, nobody, now);
+    if (node == nobody) node = owner;  // none is connected
+    request.go_to(node, topology().member(node)->is_replica());
+    if (hedges_ != nullptr) hedges_->begin(request, owner, now);
   }
   request.started_at = now.mono;
   sender_.order().begin(request);
@@ -209,7 +202,8 @@ void ClientCluster::cancel(Request& request, Now now) {
   if (sender_.order().parked(request)) {
     return sender_.end_parked(request, Reason::cancelled, now);
   }
-  nodes_[request.node_].cancel(request, now);
+  Request& attempt = Hedges::attempt_of(request);
+  nodes_[attempt.node_].cancel(attempt, now);
 }
 
 void ClientCluster::on_request_done(node::Request& done, const socket::Completion& completion) {
@@ -217,6 +211,7 @@ void ClientCluster::on_request_done(node::Request& done, const socket::Completio
   deadlines_.remove(request);
   sender_.forget(request, completion);
   if (request.redirected_ != nullptr) redirects_->forget(request);
+  if (request.hedged_ != nullptr) hedges_->on_end(request, completion);
 }
 
 void ClientCluster::on_connection_ready(unsigned node, Now now) {
@@ -235,7 +230,8 @@ void ClientCluster::on_timer(Now now) {
     } else if (sender_.order().parked(*request)) {
       sender_.end_parked(*request, Reason::timed_out, now);
     } else {
-      nodes_[request->node_].expire(*request, late, now);
+      Request& attempt = Hedges::attempt_of(*request);
+      nodes_[attempt.node_].expire(attempt, late, now);
     }
   }
   if (redirects_ != nullptr) redirects_->advance(now);
@@ -243,6 +239,7 @@ void ClientCluster::on_timer(Now now) {
   const Deadline tidy_next = nodes_.tidy(user_, now);
   timer_.clear();
   timer_.need(tidy_next);
+  if (hedges_ != nullptr) hedges_->advance(now);
   if (redirects_ != nullptr) timer_.need(redirects_->poll_deadline());
   timer_.need(sender_.poll_deadline());
   timer_.need(deadlines_.next());

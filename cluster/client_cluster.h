@@ -13,7 +13,8 @@
 //
 // With reads=replicas a request that may lag goes to whichever of the owner and its replicas is
 // connected and expected to answer first. If a replica does not have the value, the owner is asked
-// next. For a request with many keys, its submitter does that.
+// next. For a request with many keys, its submitter does that. With hedged_reads a get may have two
+// attempts at once (hedges.h).
 //
 // A request that a server redirects is followed after follow_redirects() (redirects.h). Operations
 // on one key keep their order meanwhile (key_order.h).
@@ -26,6 +27,7 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/stats.h>
 
+#include "cluster/hedging/hedges.h"
 #include "cluster/moving/redirects.h"
 #include "cluster/moving/request.h"
 #include "cluster/nodes/cluster_controls.h"
@@ -60,7 +62,7 @@ class TopologyListener : public NodeUser {
 
 class ClientCluster final : private socket::TimerSink,
                             private SenderOwner,
-                            private node::NodeOwner,
+                            private HedgeOwner,
                             private NodeFilter,
                             private TopologyHolder {
  public:
@@ -123,7 +125,7 @@ class ClientCluster final : private socket::TimerSink,
   bool redirect(node::Request& request, const protocol::Reply& reply, Now now) override;
   bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
-  bool ask_owner(Request& request, Now now);
+  bool ask_owner(Request& request, Now now) override;
   bool await_owner(Request& request, Now now);
   bool knows(std::uint64_t epoch) const noexcept;
   void begin(unsigned node, Request& request, Now now);
@@ -140,6 +142,7 @@ class ClientCluster final : private socket::TimerSink,
   DeadlineHeap<Request> deadlines_;
   Sender sender_;
   std::unique_ptr<Redirects> redirects_;  // null: redirects are not followed
+  std::unique_ptr<Hedges> hedges_;        // null: reads are not hedged
   ConnectionListener* listener_ = nullptr;
   TopologyListener* user_ = nullptr;
 };

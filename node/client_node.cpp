@@ -193,6 +193,17 @@ void ClientNode::cancel(Request& request, Now now) {
   if (!queue_.empty()) pump(now);
 }
 
+// So far it has waited in vain, which the next requests should know.
+bool ClientNode::hand_over(Request& request, Request& heir, Now now) {
+  if (queue_.contains(request)) {
+    queue_.remove(request);
+    return false;
+  }
+  latency_.on_timeout(now.mono - request.submitted_at, now);
+  if (&heir != &request) request.socket->hand_over(request, heir);
+  return true;
+}
+
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
   counts_.replies += request.unanswered();
   latency_.on_answer(now.mono - request.submitted_at, now);
@@ -489,6 +500,8 @@ NodeStats ClientNode::stats() const {
   stats.unknown = counts_.unknown;
   stats.overloaded = counts_.overloaded;
   stats.timed_out = counts_.timed_out;
+  stats.hedges = hedges.sent;
+  stats.hedges_won = hedges.won;
   stats.health = health_.state();
   stats.round_trip = latency_.mean();
   stats.downs = health_.downs();

@@ -74,8 +74,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   // requests wait for are opened before that, too.
   ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed,
              Deadline connects_at = Deadline{0});
-  ClientNode(const ClientNode&) = delete;
-  ClientNode& operator=(const ClientNode&) = delete;
 
   // Takes the request, and may end it before it returns.
   void start(Request& request, Now now);
@@ -84,6 +82,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   void expire(Request& request, bool late, Now now);
   // Its submitter no longer wants an answer. This says nothing about the node.
   void cancel(Request& request, Now now);
+  // Its submitter has the answer of another node. What is still to come for it comes for `heir`, a
+  // copy of it or itself. Returns false if nothing is: it was not sent yet and has left the queue.
+  bool hand_over(Request& request, Request& heir, Now now);
   // Opens a connection if the node has none, as for a waiting request, unless the node is down. The
   // owner is notified when one is ready, even if one is ready already. Connections made until
   // `stale` do not count: they take no more requests, and close when nothing is in flight on them.
@@ -115,15 +116,24 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // True if requests are taken; otherwise they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  // The latency that a request should expect here; nothing if no connection can carry it.
-  std::optional<std::chrono::nanoseconds> expected_latency(Now now) const noexcept {
+  // The latency that a request should expect here; nothing if no connection can carry it. `alone`:
+  // as if no other request were here.
+  std::optional<std::chrono::nanoseconds> expected_latency(Now now,
+                                                           bool alone = false) const noexcept {
     if (!usable() || !pool_.any_ready()) return std::nullopt;
-    return latency_.expected(queue_.in_flight() + queue_.size(), now);
+    return latency_.expected(alone ? 0 : queue_.in_flight() + queue_.size(), now);
   }
   // The state of a moment ago. Any thread.
   NodeSigns last_signs() const noexcept { return {reported_, outages_, late_.any()}; }
   NodeStats stats() const;
   std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
+
+  // Second attempts of hedged reads; counted by the cluster.
+  struct Hedges {
+    std::uint64_t sent = 0;
+    std::uint64_t won = 0;
+  };
+  Hedges hedges;
 
  private:
   // The part of NodeStats that is about requests.

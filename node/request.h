@@ -16,7 +16,7 @@ class Request : public socket::Request {
   std::uint64_t only_on = 0;  // the only connection that may carry it; 0 = any
   Deadline started_at{0};     // when its submitter started it; log records measure from here
   bool counted = true;        // in statistics; the client's own requests are not
-  // It only reads, from a node that copies another. Any answer but a value, and the loss of the
+  // It only reads, and another node may answer, too. Any answer but a value, and the loss of the
   // connection, is offered to the node's owner, who may ask elsewhere.
   bool provisional = false;
   std::shared_ptr<void> parent;  // that of its call, for the observer

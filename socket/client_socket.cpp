@@ -24,6 +24,12 @@ bool shows_uselessness(const protocol::CloseReason& why, bool was_ready) noexcep
   return was_ready == (why.reason == Reason::node_down);
 }
 
+// The request of a ticket; null if it was cancelled.
+Request* find(const std::vector<Request*>& by_slot, protocol::Ticket ticket) noexcept {
+  Request* const request = ticket.slot < by_slot.size() ? by_slot[ticket.slot] : nullptr;
+  return request != nullptr && request->ticket == ticket ? request : nullptr;
+}
+
 }  // namespace
 
 ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
@@ -73,6 +79,16 @@ protocol::Sent ClientSocket::cancel(Request& request, Now now) {
   }
   loop_.defer(*this);
   return sent;
+}
+
+void ClientSocket::hand_over(Request& request, Request& heir) {
+  SHEAF_CHECK(find(by_slot_, request.ticket) == &request);
+  heir.socket = this;
+  heir.ticket = request.ticket;
+  heir.submitted_at = request.submitted_at;
+  by_slot_[request.ticket.slot] = &heir;
+  requests_.replace(request, heir);
+  request.socket = nullptr;
 }
 
 bool ClientSocket::renew_login(Now now) {
@@ -224,7 +240,7 @@ void ClientSocket::pull_events(Now now) {
         owner_.on_socket_ready(*this, now);
         break;
       case protocol::Event::Kind::item:
-        if (Request* request = find(event.ticket)) {
+        if (Request* request = find(by_slot_, event.ticket)) {
           owner_.on_socket_item(*request, event.index, event.reply, now);
         }
         break;
@@ -265,15 +281,9 @@ void ClientSocket::flush(Now now) {
   }
 }
 
-// The request of a ticket; null if it was cancelled.
-Request* ClientSocket::find(protocol::Ticket ticket) const {
-  Request* request = ticket.slot < by_slot_.size() ? by_slot_[ticket.slot] : nullptr;
-  return request != nullptr && request->ticket == ticket ? request : nullptr;
-}
-
 // As find(), and also forgets the request.
 Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
-  Request* const request = find(ticket);
+  Request* const request = find(by_slot_, ticket);
   if (request == nullptr) return nullptr;
   by_slot_[ticket.slot] = nullptr;
   requests_.remove(*request);

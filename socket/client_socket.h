@@ -81,6 +81,8 @@ class ClientSocket final : private StreamSink,
   // called first.
   std::expected<void, protocol::LocalError> submit(Request& request, Now now);
   protocol::Sent cancel(Request& request, Now now);
+  // What is still to come for the first request comes for the second one, which is as large.
+  void hand_over(Request& request, Request& heir);
   // As Session::renew_login; true while it dials and once it is ending.
   bool renew_login(Now now);
   void close(Now now);  // orderly
@@ -141,7 +143,6 @@ class ClientSocket final : private StreamSink,
 
   void pull_events(Now now);
   void flush(Now now);
-  Request* find(protocol::Ticket ticket) const;
   Request* take(protocol::Ticket ticket, Now now);
 
   Loop& loop_;

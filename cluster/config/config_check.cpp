@@ -161,11 +161,16 @@ Found check_hosts(const ClusterConfig& config) {
 // Only a cluster says which servers are replicas.
 Found check_reads(const ClusterConfig& config) {
   const ClusterConfig defaults;
-  const std::string_view option = config.reads != defaults.reads ? "reads" : "replica_misses";
-  if (config.reads == defaults.reads && config.replica_misses == defaults.replica_misses) {
+  std::string name = "option ";
+  if (config.reads != defaults.reads) {
+    name += "reads";
+  } else if (config.replica_misses != defaults.replica_misses) {
+    name += "replica_misses";
+  } else if (config.hedged_reads) {
+    name += "hedged_reads";
+  } else {
     return std::nullopt;
   }
-  const std::string name = "option " + std::string(option);
   if (config.routing == RoutingKind::ring) {
     return problem(name + " needs routing=cluster: standalone servers have no replicas");
   }

@@ -117,6 +117,10 @@ constexpr std::array all_options{
            choice<&Config::replica_misses>(),
            "With `reads=replicas`: `confirm` also reads a key that a replica does not have from "
            "the owner before it counts as a miss; `trust` does not."},
+    Option{"hedged_reads", Type::boolean, Group::redis, 0, 1, "", "false",
+           flag<&Config::hedged_reads>(),
+           "With `reads=replicas`: a `get` that has waited longer than nearly all others is also "
+           "sent to another holder of its key, and the first answer counts."},
     Option{"hosts", Type::choice, Group::redis, 0, 0, "addresses|names", "addresses",
            choice<&Config::hosts>(),
            "How servers of a cluster that are not given here are reached: by their addresses, or "

@@ -26,7 +26,7 @@ void KeyOrder::begin(Request& request) {
   request.overtaken_ = false;
   request.patience_.over = false;
   request.stage_ = Stage::none;
-  if (request.on_node_ || request.provisional) return;
+  if (request.on_node_ || request.replica_) return;
   if (request.operation.key.empty() && request.operation.keys.empty()) return;
   request.stage_ = Stage::sent;
   if (active_) enter(request);

@@ -14,6 +14,8 @@
 
 namespace sheaf::cluster {
 
+struct Hedged;
+
 class Request : public node::Request, public DeadlineHook<Request> {
  public:
   std::string_view route;  // the text that decides its node; empty: the key
@@ -44,22 +46,32 @@ class Request : public node::Request, public DeadlineHook<Request> {
   // The index of the node that has it.
   unsigned node() const noexcept { return node_; }
   // True if that node is asked as a replica of the owner. Its only certain answer is a value.
-  bool from_replica() const noexcept { return provisional; }
+  bool from_replica() const noexcept { return replica_; }
   // The text that decides its node.
   std::string_view route_or_key() const noexcept { return route.empty() ? operation.key : route; }
 
  private:
   friend class ClientCluster;
+  friend class Hedges;
   friend class KeyOrder;
   friend class Redirects;
   friend class Sender;
+  // It goes to this node. What a replica answers is provisional.
+  void go_to(unsigned node, bool replica) noexcept {
+    node_ = node;
+    replica_ = replica;
+    provisional = replica;
+  }
+
   unsigned node_ = 0;
+  bool replica_ = false;
   bool on_node_ = false;  // for this node, not for the owner of a key
   Stage stage_ = Stage::none;
   Patience patience_{*this};
   bool overtaken_ = false;                  // a later one on its key may have been carried out
   std::uint64_t order_ = 0;                 // the place among all requests
   std::unique_ptr<Redirected> redirected_;  // null: no server has redirected it
+  Hedged* hedged_ = nullptr;                // null: it is not hedged (hedges.h)
 };
 
 }  // namespace sheaf::cluster

@@ -72,6 +72,22 @@ ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const To
 
 ClusterNodes::~ClusterNodes() = default;
 
+std::uint32_t ClusterNodes::fastest_of(std::uint32_t owner, std::uint32_t except,
+                                       Now now) const noexcept {
+  std::uint32_t best = nobody;
+  std::optional<std::chrono::nanoseconds> least;
+  const auto consider = [&](std::uint32_t node) {
+    if (node == except) return;
+    const auto expected = nodes_[node]->expected_latency(now);
+    if (!expected || (least && *expected >= *least)) return;
+    best = node;
+    least = expected;
+  };
+  consider(owner);
+  for (const std::uint32_t replica : topology_->replicas(owner)) consider(replica);
+  return best;
+}
+
 // ---- following the topology
 
 void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {

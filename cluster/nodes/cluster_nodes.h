@@ -54,6 +54,9 @@ class ClusterNodes {
   // A member, or a node that is leaving.
   node::ClientNode& operator[](unsigned index) const noexcept { return *nodes_[index]; }
   const Topology& topology() const noexcept { return *topology_; }
+  // The connected node that is expected to answer first, of an owner of keys and its replicas, but
+  // not `except`; `nobody` if there is none.
+  std::uint32_t fastest_of(std::uint32_t owner, std::uint32_t except, Now now) const noexcept;
 
   // A new topology applies. First all nodes are adapted to it; then requests may end and start.
   void follow(std::shared_ptr<const Topology> topology, Now now);

@@ -149,8 +149,7 @@ struct ClusterConfig {
   LocatorKind locator = LocatorKind::slots;  ///< `locator=slots|ring`
   /// `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
   std::uint32_t slots = 65'536;
-  /// `ring=libmemcached|libmemcached-weighted|spymemcached|modula|pymemcache|dalli`: memcached
-  /// only.
+  /// `ring=libmemcached|libmemcached-weighted|spymemcached|modula|pymemcache|dalli`.
   RingProfile ring = RingProfile::none;
   /// `protocol=auto|binary|meta`: memcached only.
   MemcachedProtocol protocol = MemcachedProtocol::automatic;
@@ -164,6 +163,7 @@ struct ClusterConfig {
   ReadTarget reads = ReadTarget::primary;  ///< `reads=primary|replicas`: clusters of redis only.
   /// `replica_misses=confirm|trust`: with `reads=replicas` only.
   ReplicaMiss replica_misses = ReplicaMiss::confirm;
+  bool hedged_reads = false;  ///< `hedged_reads`: a late `get` asks a second holder; the same.
   HostKind hosts = HostKind::addresses;  ///< `hosts=addresses|names`: clusters of redis only.
   /// `address_map`: where the servers of a cluster of redis are reached that announce other
   /// addresses: `ANNOUNCED=REACHABLE[,...]`, each `HOST[:PORT]`, IPv6 in brackets. Without ports a

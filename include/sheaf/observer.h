@@ -43,7 +43,7 @@ struct RequestEvent {
 };
 
 /// What the application does with each request. Probes, logins and maps of clusters are not shown.
-/// A request that a server redirected is shown once, for the server that answered it.
+/// A request that was redirected or hedged is shown once, for the server that answered it.
 ///
 /// What these functions throw goes to ClientOptions::on_exception.
 struct Observer {

@@ -52,6 +52,8 @@ struct NodeStats {
   std::uint64_t unknown = 0;                   ///< Operations that ended `unknown`.
   std::uint64_t overloaded = 0;                ///< Operations that ended `overloaded`.
   std::uint64_t timed_out = 0;             ///< Part of not_sent and unknown: the deadline passed.
+  std::uint64_t hedges = 0;                ///< Second attempts sent here (`hedged_reads`).
+  std::uint64_t hedges_won = 0;            ///< Those of them whose answer was the call's.
   std::uint64_t late_replies = 0;          ///< Replies that no call waited for any more; dropped.
   std::uint64_t bad_timestamps = 0;        ///< Replies with an unusable timestamp; result kept.
   std::uint64_t connects = 0;              ///< Connections made.
@@ -62,16 +64,14 @@ struct NodeStats {
   std::uint64_t bytes_sent = 0;            ///< Bytes handed to the kernel.
   std::uint64_t bytes_received = 0;        ///< Bytes read.
   std::chrono::nanoseconds round_trip{0};  ///< Smoothed; 0 before the first answer.
-  /// TLS version and cipher of a connection that is ready, "TLSv1.3 TLS_AES_256_GCM_SHA384". Empty
-  /// if no connection is ready, or if it is without TLS.
+  /// TLS version and cipher of a ready connection, "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty: none.
   std::string tls;
   /// When the server's certificate expires, as seen by the latest connection.
   std::optional<std::chrono::system_clock::time_point> certificate_end;
   /// When the certificate (`tls_cert`) expires that the next connection shows to the server.
   std::optional<std::chrono::system_clock::time_point> own_certificate_end;
   std::string user;  ///< The name that the client logs in with; empty if none.
-  /// What the server called itself in the greeting of a connection that is ready: "Redis 7.0.15".
-  /// Empty if no connection is ready, or if servers of this kind do not say.
+  /// What the server called itself in the greeting of a ready connection: "Redis 7.0.15", or empty.
   std::string server;
   std::string server_id;                  ///< The same for its ID in its cluster (`CLUSTER MYID`).
   ServerRole role = ServerRole::unknown;  ///< The same for its role.

@@ -157,6 +157,8 @@ TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
   EXPECT_EQ(refusal("a?reads=replicas&routing=ring"),
             "option reads needs routing=cluster: standalone servers have no replicas");
   EXPECT_EQ(refusal("a?replica_misses=trust"), "option replica_misses needs reads=replicas");
+  EXPECT_EQ(refusal("a?reads=replicas&hedged_reads=true"), "");
+  EXPECT_EQ(refusal("a?hedged_reads=true"), "option hedged_reads needs reads=replicas");
   EXPECT_EQ(refusal("a?hosts=names"), "");
   EXPECT_EQ(refusal("a?hosts=names&routing=ring"),
             "option hosts needs routing=cluster: standalone servers name no others");

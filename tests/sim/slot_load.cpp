@@ -222,6 +222,7 @@ SlotLoad::SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
   config.keep_alive = 3'600s;
   config.reads = reads.from;
   config.replica_misses = reads.misses;
+  config.hedged_reads = reads.hedged;
   const std::vector<std::string>& all = keys_by_slot();
   for (unsigned number = 0; number < clients; ++number) {
     config.user = name_of(number);

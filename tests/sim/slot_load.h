@@ -89,6 +89,7 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
 struct ReadOptions {
   ReadTarget from = ReadTarget::primary;
   ReplicaMiss misses = ReplicaMiss::confirm;
+  bool hedged = false;
 };
 
 class SlotLoad {

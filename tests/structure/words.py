@@ -12,11 +12,11 @@ GLOSSARY = "docs/glossary.md"
 
 # The project's own words, in addition to those of the field. Each has a row in the glossary.
 OWN_WORDS = [
-    "baton", "claim", "context", "crowd", "drive", "event log", "extra connection", "gap",
-    "head", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
+    "baton", "claim", "context", "crowd", "drive", "event log", "extra connection", "gap", "head",
+    "hedged read", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
     "listener", "park", "path", "pending operation", "plan", "probe", "procedure", "promoted",
-    "ramp", "register", "registry", "release backoff", "rest", "runtime", "seam",
-    "segment", "sink", "slot", "tenure", "turn", "window", "work",
+    "ramp", "register", "registry", "release backoff", "rest", "runtime", "seam", "segment", "sink",
+    "slot", "tenure", "turn", "window", "work",
 ]
 
 # Words that were replaced by those of the field. No identifier and no file name has them; a retired

@@ -24,6 +24,8 @@ Metrics one_node() {
   node.stats.node = "b1:1883";
   node.stats.health = NodeHealth::up;
   node.stats.bytes_sent = 12'345;
+  node.stats.hedges = 21;
+  node.stats.hedges_won = 17;
   OperationMetrics& get = node.operations.emplace_back();
   get.operation = "get";
   get.done = 7;
@@ -43,6 +45,8 @@ TEST(Prometheus, CountersAndStatesAreSamplesWithTheNodeAsLabel) {
   EXPECT_THAT(text, HasSubstr("sheaf_node_health{node=\"b1:1883\",health=\"up\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("sheaf_node_health{node=\"b1:1883\",health=\"down\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("sheaf_sent_bytes_total{node=\"b1:1883\"} 12345\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_hedges_total{node=\"b1:1883\"} 21\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_hedges_won_total{node=\"b1:1883\"} 17\n"));
   EXPECT_THAT(text, HasSubstr("sheaf_operations_total{node=\"b1:1883\",operation=\"get\","
                               "outcome=\"absent\"} 3\n"));
   EXPECT_TRUE(text.ends_with("\n"));
