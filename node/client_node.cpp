@@ -500,8 +500,6 @@ NodeStats ClientNode::stats() const {
   stats.unknown = counts_.unknown;
   stats.overloaded = counts_.overloaded;
   stats.timed_out = counts_.timed_out;
-  stats.hedges = hedges.sent;
-  stats.hedges_won = hedges.won;
   stats.health = health_.state();
   stats.round_trip = latency_.mean();
   stats.downs = health_.downs();

@@ -128,13 +128,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   NodeStats stats() const;
   std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
 
-  // Second attempts of hedged reads; counted by the cluster.
-  struct Hedges {
-    std::uint64_t sent = 0;
-    std::uint64_t won = 0;
-  };
-  Hedges hedges;
-
  private:
   // The part of NodeStats that is about requests.
   struct Counts {

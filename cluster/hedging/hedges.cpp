@@ -77,7 +77,7 @@ void Hedges::send(Hedged& hedged, unsigned node, Now now) {
   second.provisional = true;
   first.provisional = true;
   hedged.stage = Stage::both;
-  ++parts_.nodes[node].hedges.sent;
+  ++parts_.nodes.hedges(node).sent;
   watch(second);
   parts_.nodes[node].start(second, now);
 }
@@ -187,7 +187,7 @@ void Hedges::end_call(Hedged& hedged, const socket::Completion& completion) {
   Request& other = *hedged.other;
   const unsigned slow = call.node_;
   const bool lags = call.replica_;
-  if (completion.answered) ++parts_.nodes[other.node_].hedges.won;
+  if (completion.answered) ++parts_.nodes.hedges(other.node_).won;
   parts_.sender.release_key(call);
   const bool goes_on =
       hedged.stage == Stage::both && parts_.nodes[slow].hand_over(call, other, completion.now);

@@ -160,6 +160,7 @@ void ClusterNodes::make(const Member& member, const std::string& named_by, Deadl
   if (!named_by.empty() && !is_configured(member)) options.named_by = named_by;
   auto made =
       std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork(), connects_at);
+  if (member.index() < hedges_.size()) hedges_[member.index()] = {};
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);
 }
@@ -246,11 +247,19 @@ std::size_t ClusterNodes::size() const {
   return static_cast<std::size_t>(there + replaced);
 }
 
+ClusterNodes::HedgeCounts& ClusterNodes::hedges(unsigned index) {
+  if (index >= hedges_.size()) hedges_.resize(index + 1);
+  return hedges_[index];
+}
+
 std::vector<NodeStats> ClusterNodes::stats() const {
   std::vector<NodeStats> all;
   for (const Member& member : topology_->members()) {
     all.push_back(nodes_[member.index()]->stats());
     all.back().weight = member.weight;
+    if (member.index() >= hedges_.size()) continue;
+    all.back().hedges = hedges_[member.index()].sent;
+    all.back().hedges_won = hedges_[member.index()].won;
   }
   return all;
 }

@@ -68,6 +68,12 @@ class ClusterNodes {
   void renew_logins(Now now);
   void shut_down(Now now);
   bool empty() const;
+  // The second attempts of hedged reads at a node. Its users count them.
+  struct HedgeCounts {
+    std::uint64_t sent = 0;
+    std::uint64_t won = 0;
+  };
+  HedgeCounts& hedges(unsigned index);
   // Statistics of the members.
   std::vector<NodeStats> stats() const;
   std::vector<NodeMetrics> metrics() const;
@@ -111,6 +117,7 @@ class ClusterNodes {
   std::shared_ptr<const Topology> topology_;
   std::vector<std::unique_ptr<node::ClientNode>> nodes_;  // by index; null: no node
   std::vector<Leaver> leavers_;                           // the first to leave comes first
+  std::vector<HedgeCounts> hedges_;                       // by index; none: no read was hedged
 };
 
 }  // namespace sheaf::cluster

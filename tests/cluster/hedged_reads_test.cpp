@@ -46,7 +46,8 @@ class HedgedReads : public ReplicaReadsTest {
     return server == "a:1" ? "r:1" : "a:1";
   }
   NodeStats stats(const std::string& server) {
-    return cluster->node(cluster->topology().find(server)->index()).stats();
+    const std::vector<NodeStats> all = cluster->nodes().stats();
+    return *std::ranges::find(all, server, &NodeStats::node);
   }
   std::uint64_t tallied(const std::string& server) {
     std::uint64_t count = 0;

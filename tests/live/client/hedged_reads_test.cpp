@@ -38,9 +38,9 @@ Hedges hedges_of(const Client& client) {
   return all;
 }
 
-// Whichever of the two is stopped, the other answers the reads that it does not answer. A server
-// that is silent is tried again after some seconds, so this happens sooner or later. On a busy
-// machine there may be no token for a read, which then times out.
+// Either of the two is stopped for a moment, and the other answers the reads that it does not
+// answer. Which one is read from, and whether there is a token just then, depends on the machine,
+// so this is repeated until it has happened. A read that is not hedged times out.
 TEST(LiveHedgedReads, AreAnsweredByTheOtherHolderWhileOneIsStopped) {
   if (!is_installed(usual_software())) GTEST_SKIP() << not_installed(usual_software());
   RespClusterOptions options;
@@ -48,40 +48,41 @@ TEST(LiveHedgedReads, AreAnsweredByTheOtherHolderWhileOneIsStopped) {
   options.replicas = 1;
   LentCluster cluster(options);
   cluster->wait_until_settled();
-  const std::string uri = "redis://127.0.0.1:" + std::to_string(cluster->server(1).port()) +
-                          "?connect_timeout=5s&timeout=2s&reads=replicas&hedged_reads=true";
+  Client client = open("redis://127.0.0.1:" + std::to_string(cluster->server(1).port()) +
+                       "?connect_timeout=5s&timeout=300ms&reads=replicas&hedged_reads=true");
   std::vector<std::string> keys;
   for (unsigned i = 0; keys.size() < 20; ++i) {
     std::string key = "hedged/" + std::to_string(i);
     if (cluster->owner(protocol::resp::hash_slot(key)) == 0) keys.push_back(std::move(key));
   }
-  for (const std::size_t server : {std::size_t{primaries}, std::size_t{0}}) {
-    Client client = open(uri);
-    for (const std::string& key : keys) ASSERT_TRUE(client.set(key, "value of " + key));
-    wait_for_condition("the replica has the keys", [&] {
-      return cluster->text(primaries, {"DBSIZE"}) == cluster->text(0, {"DBSIZE"});
-    });
-    const auto read_all = [&] {
-      for (const std::string& key : keys) {
-        const auto got = client.get(key);
-        if (!got && got.error().reason == Reason::timed_out) continue;
-        ASSERT_TRUE(got) << got.error().message();
-        ASSERT_TRUE(*got) << key << " is absent";
-        ASSERT_EQ((*got)->data, "value of " + key);
-      }
-    };
-    for (int i = 0; i < 30; ++i) read_all();
-    const std::uint64_t before = hedges_of(client).won;
-    cluster->stop(server);
-    wait_for_condition("a hedge wins", [&] {
-      read_all();
-      return testing::Test::HasFailure() || hedges_of(client).won > before;
-    });
-    cluster->resume(server);
-    const Hedges all = hedges_of(client);
-    EXPECT_LE(20 * all.sent, all.requests);
-    read_all();
+  for (const std::string& key : keys) {
+    ASSERT_TRUE(client.set(key, "value of " + key, {.timeout = 20s}));
   }
+  wait_for_condition("the replica has the keys", [&] {
+    return cluster->text(primaries, {"DBSIZE"}) == cluster->text(0, {"DBSIZE"});
+  });
+  // Returns false after a read that was not answered.
+  const auto reads_all = [&] {
+    for (const std::string& key : keys) {
+      const auto got = client.get(key);
+      if (!got) return false;
+      EXPECT_EQ(*got ? (*got)->data : "absent", "value of " + key);
+    }
+    return true;
+  };
+  for (int i = 0; i < 30; ++i) reads_all();
+  wait_for_condition("a hedge wins", [&] {
+    for (const std::size_t server : {std::size_t{primaries}, std::size_t{0}}) {
+      cluster->stop(server);
+      reads_all();
+      cluster->resume(server);
+      reads_all();
+    }
+    return testing::Test::HasFailure() || hedges_of(client).won > 0;
+  });
+  const Hedges all = hedges_of(client);
+  EXPECT_GT(all.won, 0u);
+  EXPECT_LE(20 * all.sent, all.requests);
 }
 
 }  // namespace
