@@ -7,9 +7,10 @@ namespace {
 
 using runtime::ExtraConnections;
 
-// Where callers sleep, up to so many read from several nodes over connections of their own; more
-// share the client's own, as they do where they yield (docs/design/0011-extra-connections.md).
+// Up to so many callers read from several nodes over connections of their own; more share the
+// client's own (docs/design/0011-extra-connections.md).
 constexpr unsigned most_sleeping_in_batches = 4;
+constexpr unsigned most_yielding_in_batches = 2;
 
 // Borrows an extra connection for many keys of one node, or for few callers that sleep; empty if
 // there is none.
@@ -19,8 +20,9 @@ ExtraConnections::Lease extra_connection_of(runtime::Context& context,
     if (plan.size() < ExtraConnections::fewest_keys || other_callers(context, now) == 0) return {};
   } else {
     const unsigned others = sharing_callers(context, now);
-    if (others == 0 || others >= most_sleeping_in_batches) return {};
-    if (context.path().loop().yielding().pays(now)) return {};
+    const bool yields = context.path().loop().yielding().pays(now);
+    const unsigned most = yields ? most_yielding_in_batches : most_sleeping_in_batches;
+    if (others == 0 || others >= most) return {};
   }
   return extra_connection(context, plan.nodes(), plan.epoch(), now);
 }
