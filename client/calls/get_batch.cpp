@@ -5,27 +5,12 @@
 #include "base/checks.h"
 
 namespace sheaf::client::calls {
-namespace {
-
-// The most keys of one request: the server works on one request while the next is encoded.
-constexpr std::uint32_t most_keys = 256;
-
-}  // namespace
 
 GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
                    const BatchTerms& terms, std::vector<Entry> used)
-    : BatchFeed(end, ground, std::move(plan)),
-      terms_(terms),
+    : ListFeed(end, ground, std::move(plan), terms),
       answers_(this->plan(), std::move(used)),
-      keys_(this->plan().size(), this->plan().memory()),
-      parts_(this->plan().memory()),
-      idle_parts_(this->plan().memory()),
-      alone_(this->plan().memory()),
-      again_(this->plan().memory()) {
-  for (std::uint32_t place = 0; place < keys_.size(); ++place) {
-    keys_[place] = this->plan().item(this->plan().at(place)).key;
-  }
-}
+      again_(this->plan().memory()) {}
 
 void GetBatch::start(Now now) {
   const bool caller_drives = end().caller_drives();  // then the batch exists until the turn ends
@@ -34,20 +19,6 @@ void GetBatch::start(Now now) {
 }
 
 void GetBatch::run_deferred(Now) { answers_.make_entries(); }
-
-// Starts as many keys as the node has room for, and the keys that must be requested alone.
-void GetBatch::feed(std::uint32_t node) {
-  start_runs(node);
-  ask_again();
-  while (!alone_.empty()) {
-    const Alone alone = alone_.back();
-    alone_.pop_back();
-    const std::uint32_t owner = plan().item(plan().at(alone.place)).node;
-    start_alone(owner, alone);
-    start_runs(owner);
-    ask_again();
-  }
-}
 
 // Consecutive keys of one owner share a request.
 void GetBatch::ask_again() {
@@ -62,22 +33,9 @@ void GetBatch::ask_again() {
              plan().item(plan().at(places[next])).node == owner) {
         ++next;
       }
-      start_part(owner, places[i], static_cast<std::uint32_t>(next - i), true);
+      start_keys(owner, places[i], static_cast<std::uint32_t>(next - i), true);
       i = next;
     }
-  }
-}
-
-void GetBatch::cancel_started(Now now) {
-  for (Part& part : parts_) path().cluster().cancel(part, now);
-}
-
-void GetBatch::start_runs(std::uint32_t node) {
-  for (;;) {
-    const bool scatters = path().cluster().scatters(plan().epoch(), node);
-    const auto run = plan().next_run(node, scatters ? 1 : most_keys);
-    if (run.count == 0) return;
-    start_run(node, run);
   }
 }
 
@@ -90,7 +48,7 @@ void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
     if (next == place) {
       start_alone(node, {place++});
     } else {
-      start_part(node, place, next - place);
+      start_keys(node, place, next - place);
       place = next;
     }
   }
@@ -102,37 +60,29 @@ void GetBatch::start_alone(std::uint32_t node, const Alone& alone) {
     answers_.fail(alone.place, std::move(*error));
     plan().done(plan().at(alone.place));
   } else {
-    start_part(node, alone.place, 1, true, alone.continues);
+    start_keys(node, alone.place, 1, true, alone.continues);
   }
 }
 
-void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again,
+void GetBatch::start_keys(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again,
                           std::uint64_t continues) {
   if (cancelled()) {
     for (std::uint32_t place = first; place < first + count; ++place) {
-      answers_.fail(place, cancelled_key(terms_.started, now()));
+      answers_.fail(place, cancelled_key(terms().started, now()));
       plan().done(plan().at(place));
     }
     return;
   }
-  if (idle_parts_.empty()) idle_parts_.push_back(&parts_.emplace_back());
-  Part& part = *idle_parts_.back();
-  idle_parts_.pop_back();
-  part.first = first;
-  part.count = count;
-  part.sink = this;
-  part.operation = terms_.operation;
+  Part& part = make_part(first, count, continues);
   part.operation.may_be_unsure &= !again;
   part.may_lag = !again;
-  part.continues = continues;
-  part.parent = terms_.parent;
   if (count == 1) {
     part.operation.key = keys_[first];
   } else {
     part.operation.verb = protocol::Verb::get_many;
     part.operation.keys = std::span(keys_).subspan(first, count);
   }
-  path().cluster().start_at(plan().epoch(), node, part, now());
+  start_part(node, part);
 }
 
 void GetBatch::on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
@@ -145,36 +95,17 @@ void GetBatch::on_item(socket::Request& request, std::uint32_t index, const prot
   } else if (reply.status != protocol::Status::refused) {
     answers_.answer(place, reply);
   } else {
-    socket::Completion refused;
-    refused.outcome = Outcome::refused;
-    refused.reason = reply.reason;
-    refused.text = reply.text;
-    refused.node = path().cluster().node(part.node()).options().identity;
-    refused.now = now;
-    answers_.fail(place, runtime::make_error(refused, terms_.started));
+    answers_.fail(place, runtime::make_error(completion_of(part, reply, now), terms().started));
   }
-}
-
-void GetBatch::on_done(socket::Request& request, const socket::Completion& completion) {
-  Part& part = static_cast<Part&>(request);
-  unanswered_ |= !completion.answered && completion.outcome != Outcome::refused;
-  if (part.count == 1) {
-    end_alone(part.first, completion);
-  } else {
-    end_part(part, completion);
-  }
-  const std::uint32_t node = plan().item(plan().at(part.first)).node;
-  idle_parts_.push_back(&part);
-  go_on(node, completion.now);
 }
 
 // Decides about the keys without an answer. If the request was answered, they are absent, unless
 // unsure. If it was not even sent, and its keys may be on other nodes by now, each is requested
 // alone.
 void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
-  const bool moved = config().failover == FailoverMode::rehash ||
-                     path().cluster().topology().epoch() != plan().epoch();
-  const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent && moved;
+  unanswered_ |= !completion.answered && completion.outcome != Outcome::refused;
+  if (part.count == 1) return end_alone(part.first, completion);
+  const bool scatters = may_have_moved(completion);
   const bool asks_again = asks_owner(part, completion);
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
     if (answers_.is_known(place)) {
@@ -210,7 +141,7 @@ void GetBatch::end_alone(std::uint32_t place, const socket::Completion& completi
   if (completion.answered) {
     answers_.answer(place, completion.reply);
   } else {
-    answers_.fail(place, runtime::make_error(completion, terms_.started));
+    answers_.fail(place, runtime::make_error(completion, terms().started));
   }
   plan().done(plan().at(place));
 }

@@ -17,14 +17,12 @@
 //
 // Thread rule: as for Work.
 
-#include <deque>
-
-#include "client/calls/batch.h"
 #include "client/calls/get_answers.h"
+#include "client/calls/list_feed.h"
 
 namespace sheaf::client::calls {
 
-class GetBatch final : private BatchFeed, private socket::RequestSink, private socket::Deferred {
+class GetBatch final : private ListFeed, private socket::Deferred {
  public:
   using Entry = KeyResult<GetResult>;
   using Out = std::vector<Entry>;
@@ -35,47 +33,27 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
 
   void prepare() { answers_.make_entries(); }
   void start(Now now);
-  using BatchFeed::cancel;
+  using ListFeed::cancel;
   Out take() { return answers_.take(); }
   // Call after the end: true if a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
   std::span<const std::uint32_t> nodes() const noexcept { return plan().nodes(); }
 
  private:
-  // A request for the keys at the places first .. first + count - 1.
-  struct Part final : cluster::Request {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
-  // A key to request alone.
-  struct Alone {
-    std::uint32_t place = 0;
-    std::uint64_t continues = 0;  // cluster::Request::continues
-  };
-
-  void feed(std::uint32_t node) override;
-  void cancel_started(Now now) override;
-  void start_runs(std::uint32_t node);
-  void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
-  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again = false,
+  void start_run(std::uint32_t node, cluster::BatchPlan::Run run) override;
+  void start_alone(std::uint32_t node, const Alone& alone) override;
+  void ask_again() override;
+  void start_keys(std::uint32_t node, std::uint32_t first, std::uint32_t count, bool again = false,
                   std::uint64_t continues = 0);
-  void ask_again();
   bool asks_owner(const Part& part, const socket::Completion& completion) const noexcept;
-  void start_alone(std::uint32_t node, const Alone& alone);
   void end_alone(std::uint32_t place, const socket::Completion& completion);
-  void end_part(const Part& part, const socket::Completion& completion);
+  void end_part(const Part& part, const socket::Completion& completion) override;
   void run_deferred(Now now) override;
   void on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
                Now now) override;
-  void on_done(socket::Request& request, const socket::Completion& completion) override;
 
-  BatchTerms terms_;
   GetAnswers answers_;
-  std::pmr::vector<std::string_view> keys_;  // by place; views of the caller's keys
-  std::pmr::deque<Part> parts_;
-  std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::pmr::vector<Alone> alone_;
   std::pmr::vector<std::uint32_t> again_;  // places of keys to request again
 };
 

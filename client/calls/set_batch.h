@@ -13,14 +13,13 @@
 //
 // Thread rule: as for Work.
 
-#include <deque>
 #include <vector>
 
-#include "client/calls/batch.h"
+#include "client/calls/list_feed.h"
 
 namespace sheaf::client::calls {
 
-class SetBatch final : private BatchFeed, private socket::RequestSink {
+class SetBatch final : private ListFeed {
  public:
   using Entry = KeyResult<SetResult>;
   using Out = std::vector<Entry>;
@@ -32,27 +31,15 @@ class SetBatch final : private BatchFeed, private socket::RequestSink {
   SetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan, const BatchTerms& terms);
 
   void start(Now now) { begin(now); }
-  using BatchFeed::cancel;
+  using ListFeed::cancel;
   Out take() noexcept { return std::move(results_); }
 
  private:
-  // A request for the keys at the places first .. first + count - 1.
-  struct Part final : cluster::Request {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
-  // A key to set alone.
-  struct Alone {
-    std::uint32_t place = 0;
-    std::uint64_t continues = 0;  // cluster::Request::continues
-  };
   enum class Known : std::uint8_t { nothing, not_set, result };
 
-  void feed(std::uint32_t node) override;
-  void cancel_started(Now now) override;
-  void start_runs(std::uint32_t node);
-  void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
-  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
+  void start_run(std::uint32_t node, cluster::BatchPlan::Run run) override;
+  void start_alone(std::uint32_t node, const Alone& alone) override;
+  void start_keys(std::uint32_t node, std::uint32_t first, std::uint32_t count,
                   std::uint64_t continues = 0);
   bool may_be_listed(std::uint32_t place);
   std::optional<Error> obstacle(std::uint32_t place);
@@ -61,18 +48,12 @@ class SetBatch final : private BatchFeed, private socket::RequestSink {
   void end(std::uint32_t place, const socket::Completion& completion);
   void on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
                Now now) override;
-  void on_done(socket::Request& request, const socket::Completion& completion) override;
-  void end_part(const Part& part, const socket::Completion& completion);
+  void end_part(const Part& part, const socket::Completion& completion) override;
 
-  BatchTerms terms_;
   Out results_;  // by index
   // By place.
-  std::vector<std::string_view> keys_;
   std::vector<std::string_view> values_;
   std::vector<Known> known_;
-  std::deque<Part> parts_;
-  std::vector<Part*> idle_parts_;
-  std::vector<Alone> alone_;
 };
 
 }  // namespace sheaf::client::calls
