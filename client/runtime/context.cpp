@@ -71,8 +71,8 @@ Result<void> Context::open_paths(Random& random) {
                          events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
-  make_extra_connections(map != nullptr, random);
-  if (extra_connections_ != nullptr) terms.listener = &extra_connections_->map_listener();
+  make_extra_connections(random);
+  terms.listener = extra_connections_.get();
   if (map != nullptr) {
     path_->follow_map(std::move(map), terms, table_, events_, random.fork());
   } else if (traits.make_map != nullptr) {
@@ -86,13 +86,12 @@ Result<void> Context::open_paths(Random& random) {
 
 // Used only if two paths cannot disagree on the node of a key. Not used with a driver, since each
 // path would need a thread.
-void Context::make_extra_connections(bool follows_map, Random& random) {
+void Context::make_extra_connections(Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
   const bool useful = traits.takes_extra_connections && config_.reads == ReadTarget::primary &&
                       config_.failover == FailoverMode::owner;
   if (!useful || config_.extra_connections == 0 || driver_ != nullptr) return;
-  const auto open_one = [this, &traits, follows_map,
-                         seeds = std::make_shared<Random>(random.fork())] {
+  const auto open_one = [this, &traits, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when first wanted
     config.pool_max = 1;
@@ -102,7 +101,7 @@ void Context::make_extra_connections(bool follows_map, Random& random) {
     auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
                            seeds->fork(), ExtraConnections::grace);
     if (!path) return std::unique_ptr<Path>();
-    if (follows_map) {
+    if (path_->follows_map()) {
       (*path)->return_redirects(seeds->fork());
     } else if (traits.make_map != nullptr) {
       (*path)->follow_nobody(stand_alone, seeds->fork());
@@ -137,7 +136,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
     topology = cluster::Topology::make({config.nodes}, std::move(locator), table_, epoch);
     cluster().apply(topology, now);
   });
-  if (extra_connections_ != nullptr) extra_connections_->follow(std::move(topology));
+  if (extra_connections_ != nullptr) extra_connections_->on_map(std::move(topology), nullptr);
   std::vector<NodeConfig> before;
   for (const cluster::Member& member : present->members()) {
     before.push_back({member.host, member.port, member.weight});

@@ -110,7 +110,7 @@ class Context {
 
  private:
   Result<void> open_paths(Random& random);
-  void make_extra_connections(bool follows_map, Random& random);
+  void make_extra_connections(Random& random);
   static Dispatcher::Executor executor_of(ClientOptions& options);
 
   ClusterConfig config_;

@@ -28,8 +28,6 @@ void add(NodeStats& to, const NodeStats& from) {
   to.unknown += from.unknown;
   to.overloaded += from.overloaded;
   to.timed_out += from.timed_out;
-  to.hedges += from.hedges;
-  to.hedges_won += from.hedges_won;
   to.late_replies += from.late_replies;
   to.bad_timestamps += from.bad_timestamps;
   to.connects += from.connects;

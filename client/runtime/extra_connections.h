@@ -46,7 +46,7 @@
 
 namespace sheaf::client::runtime {
 
-class ExtraConnections final : private cluster::MapListener {
+class ExtraConnections final : public cluster::MapListener {
   class Side;
 
  public:
@@ -107,12 +107,9 @@ class ExtraConnections final : private cluster::MapListener {
   // Lends a free path that is connected to the nodes, preferably the one this thread used last.
   // Otherwise starts to connect one more for later calls.
   Lease borrow(const Need& need, Deadline now);
-  // The topology changed; this one is newer than the last.
-  void follow(std::shared_ptr<const cluster::Topology> topology) {
-    on_map(std::move(topology), {});
-  }
-  // For the fetcher of maps, if there is one.
-  cluster::MapListener& map_listener() noexcept { return *this; }
+  // The paths follow the client's topology, and know the servers that it knows.
+  void on_map(std::shared_ptr<const cluster::Topology> topology,
+              std::shared_ptr<const protocol::KnownServers> known) override;
 
   unsigned limit() const noexcept { return limit_; }
   // How many are lent now.
@@ -140,8 +137,6 @@ class ExtraConnections final : private cluster::MapListener {
     std::shared_ptr<const protocol::KnownServers> known;
   };
 
-  void on_map(std::shared_ptr<const cluster::Topology> topology,
-              std::shared_ptr<const protocol::KnownServers> known) override;
   Side* add_side();
   Side* take(const Need& need) SHEAF_REQUIRES(mutex_);
   void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);

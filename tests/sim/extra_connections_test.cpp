@@ -331,7 +331,7 @@ TEST(ExtraConnections, TheyKnowTheServersOfTheLatestMap) {
     const auto first = borrow();
     check(static_cast<bool>(first), "no connection is ready");
     const auto known = std::make_shared<const protocol::KnownServers>();
-    connections.map_listener().on_map(topology, known);
+    connections.on_map(topology, known);
     check(known_by(0) == known, "a connection does not know the servers");
     check(!borrow(), "a second connection is lent before it is ready");
     check(known_by(1) == known, "a connection that was made later does not know the servers");
