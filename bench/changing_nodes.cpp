@@ -10,29 +10,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sheaf/client.h>
 
+#include "bench/results.h"
 #include "tests/support/memcached_process.h"
 
 namespace {
 
+using bench::must;
+using bench::since;
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds window{300};
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-template <class Out>
-Out must(sheaf::Result<Out> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(*result);
-}
 
 sheaf::ClusterConfig config_of(unsigned nodes, std::uint16_t port) {
   sheaf::ClusterConfig config = must(sheaf::ClusterConfig::parse_uri("memcached://any"));

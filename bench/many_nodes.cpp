@@ -7,26 +7,19 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sheaf/client.h>
 
+#include "bench/results.h"
+
 namespace {
 
+using bench::must;
+using bench::since;
 using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-template <class Out>
-Out must(sheaf::Result<Out> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(*result);
-}
 
 sheaf::ClusterConfig config_of(const std::string& options, unsigned nodes) {
   std::string uri = "memcached://";

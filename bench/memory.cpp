@@ -4,24 +4,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <sheaf/client.h>
 
+#include "bench/results.h"
 #include "tests/support/counted_heap.h"
 #include "tests/support/heap_servers.h"
 
 namespace {
 
-template <class Out>
-Out must(sheaf::Result<Out> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(*result);
-}
-
+using bench::must;
 using sheaf::test::heap_in_use;
 
 sheaf::ClusterConfig config_of(const std::string& uri) {

@@ -155,6 +155,20 @@ TEST_F(RespMany, IsOfOneTypeThroughout) {
   }
 }
 
+// A request that is cancelled is still answered, and the next request gets its own answer.
+void expect_kept_place(const Operation& cancelled, const std::string& answer) {
+  ReadyWire wire;
+  const Ticket given_up = wire.submit(cancelled);
+  const Ticket next = wire.submit(get("k"));
+  wire.take();
+  EXPECT_EQ(wire.session.cancel(given_up, wire.now()), Sent::maybe);
+  wire.feed(answer + "$1\r\nk\r\n", 3);
+  const Seen own = wire.next();
+  EXPECT_EQ(own.ticket, next) << answer;
+  EXPECT_EQ(own.value, "k");
+  EXPECT_TRUE(wire.session.clean());
+}
+
 // ---- MGET, for callers that may ask again
 
 Operation doubtful(const std::vector<std::string_view>& keys) {
@@ -260,16 +274,7 @@ TEST_F(RespMget, AValueAboveTheLimitIsRefusedAlone) {
 TEST_F(RespMget, ACancelledOneKeepsItsPlace) {
   for (const std::string& answer :
        {"*4\r\n$1\r\n1\r\n_\r\n$1\r\n3\r\n_\r\n"s, redirect("a"), "-NOPERM no\r\n"s}) {
-    ReadyWire fresh;
-    const Ticket given_up = fresh.submit(doubtful(keys));
-    const Ticket next = fresh.submit(get("k"));
-    fresh.take();
-    fresh.session.cancel(given_up, fresh.now());
-    fresh.feed(answer + "$1\r\nk\r\n", 3);
-    const Seen own = fresh.next();
-    EXPECT_EQ(own.ticket, next) << answer;
-    EXPECT_EQ(own.value, "k");
-    EXPECT_TRUE(fresh.session.clean());
+    expect_kept_place(doubtful(keys), answer);
   }
 }
 
@@ -391,16 +396,7 @@ TEST_F(RespMset, AnErrorThatProvesNothingEndsAllKeys) {
 
 TEST_F(RespMset, ACancelledOneKeepsItsPlace) {
   for (const std::string& answer : {"+OK\r\n"s, redirect("a"), "-NOPERM no\r\n"s}) {
-    ReadyWire fresh;
-    const Ticket given_up = fresh.submit(set_many(keys, values));
-    const Ticket next = fresh.submit(get("k"));
-    fresh.take();
-    EXPECT_EQ(fresh.session.cancel(given_up, fresh.now()), Sent::maybe);
-    fresh.feed(answer + "$1\r\nk\r\n", 3);
-    const Seen own = fresh.next();
-    EXPECT_EQ(own.ticket, next) << answer;
-    EXPECT_EQ(own.value, "k");
-    EXPECT_TRUE(fresh.session.clean());
+    expect_kept_place(set_many(keys, values), answer);
   }
 }
 
