@@ -109,7 +109,8 @@ void Context::make_extra_connections(Random& random) {
     (*path)->lane().start();
     return std::move(*path);
   };
-  extra_connections_ = std::make_unique<ExtraConnections>(config_.extra_connections, open_one);
+  extra_connections_ = std::make_unique<ExtraConnections>(config_.extra_connections,
+                                                          topology()->members().size(), open_one);
 }
 
 Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers) {

@@ -136,13 +136,20 @@ void ExtraConnections::Lease::await_write(Path& own, std::uint32_t node, std::st
   owner_ = nullptr;
 }
 
-ExtraConnections::ExtraConnections(unsigned limit, Open open)
-    : limit_(limit), open_(std::move(open)) {
+ExtraConnections::ExtraConnections(unsigned limit, std::size_t servers, Open open)
+    : most_(limit), limit_(limit), open_(std::move(open)) {
   sides_.reserve(limit);
   free_.reserve(limit);
+  limit_to(servers);
 }
 
 ExtraConnections::~ExtraConnections() { close(); }
+
+// Paths above the limit stay, but are lent only while few threads are at work.
+void ExtraConnections::limit_to(std::size_t servers) noexcept {
+  const std::size_t each = most_connections / std::max<std::size_t>(servers, 1);
+  limit_ = static_cast<unsigned>(std::clamp<std::size_t>(each, 1, most_));
+}
 
 // A thread prefers the side it used last, whichever client that was: the server's thread for that
 // connection is then where it was, too.
@@ -188,7 +195,7 @@ ExtraConnections::Lease ExtraConnections::borrow(const Need& need, Deadline now)
     if (std::ranges::any_of(need.servers, waits)) return {};
     if (!free_.empty()) {
       cold = free_.front();
-    } else if (opening_ || made_ == limit_) {
+    } else if (opening_ || made_ >= limit_) {
       return {};
     } else {
       opening_ = true;
@@ -223,6 +230,7 @@ void ExtraConnections::on_map(std::shared_ptr<const cluster::Topology> topology,
   const sync::MutexLock lock(mutex_);
   const bool same_servers = known == map_.known || (known && map_.known && *known == *map_.known);
   if (closed_ || (topology == map_.topology && same_servers)) return;
+  limit_to(topology->members().size());
   map_ = {std::move(topology), std::move(known)};
   for (const auto& side : sides_) side->follow(map_);
 }

@@ -52,14 +52,17 @@ class ExtraConnections final : public cluster::MapListener {
  public:
   // The fewest keys for which a batch is worth a path (docs/design/0011-extra-connections.md).
   static constexpr std::size_t fewest_keys = 8;
+  // The most connections to all servers together, except that there may be one to each.
+  static constexpr std::size_t most_connections = 1'024;
   // Grace of their lanes: nothing arrives on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};
 
   // Opens a path whose nodes connect on request; null if that is impossible.
   using Open = std::function<std::unique_ptr<Path>()>;
 
-  // Makes at most `limit` paths. Only one thread at a time calls `open`.
-  ExtraConnections(unsigned limit, Open open);
+  // Makes at most `limit` paths, fewer if `servers` are many. Only one thread at a time calls
+  // `open`.
+  ExtraConnections(unsigned limit, std::size_t servers, Open open);
   ~ExtraConnections();
   ExtraConnections(const ExtraConnections&) = delete;
   ExtraConnections& operator=(const ExtraConnections&) = delete;
@@ -111,6 +114,7 @@ class ExtraConnections final : public cluster::MapListener {
   void on_map(std::shared_ptr<const cluster::Topology> topology,
               std::shared_ptr<const protocol::KnownServers> known) override;
 
+  // How many paths there may be now.
   unsigned limit() const noexcept { return limit_; }
   // How many are lent now.
   unsigned lent() const noexcept { return lent_; }
@@ -145,7 +149,10 @@ class ExtraConnections final : public cluster::MapListener {
   void distrust(Side& side, std::span<const std::uint32_t> nodes);
   std::vector<Side*> all();
 
-  const unsigned limit_;
+  void limit_to(std::size_t servers) noexcept;
+
+  const unsigned most_;
+  std::atomic<unsigned> limit_;
   const Open open_;
   sync::Mutex mutex_;
   Map map_ SHEAF_GUARDED_BY(mutex_);

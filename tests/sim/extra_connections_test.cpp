@@ -311,7 +311,7 @@ TEST(ExtraConnections, TheyKnowTheServersOfTheLatestMap) {
     const protocol::EndpointTraits& traits = protocol::traits_of(stack->config.kind);
     test::NoEvents events;
     std::vector<Path*> paths;
-    client::runtime::ExtraConnections connections(2, [&] {
+    client::runtime::ExtraConnections connections(2, 1, [&] {
       auto path =
           Path::open(stack->config, topology, traits.make_sessions(stack->config, Random(1).fork()),
                      {}, events, Random(2).fork());
@@ -337,6 +337,31 @@ TEST(ExtraConnections, TheyKnowTheServersOfTheLatestMap) {
     check(known_by(1) == known, "a connection that was made later does not know the servers");
   };
   EXPECT_EQ(SimThreads::run(stack->world, 1, steps), "");
+}
+
+// A thousand servers would otherwise get 8,000 connections from eight threads, and each change of
+// the servers would be made nine times.
+TEST(ExtraConnections, ManyServersGetFewerEach) {
+  const auto fleet = [](unsigned servers) {
+    ClusterConfig config;
+    config.kind = EndpointKind::memcached;
+    for (unsigned i = 0; i < servers; ++i) config.nodes.push_back({"h" + std::to_string(i), 1, 1});
+    return cluster::Topology::make(config);
+  };
+  const auto limit = [](unsigned option, std::size_t servers) {
+    return client::runtime::ExtraConnections(option, servers, [] { return nullptr; }).limit();
+  };
+  EXPECT_EQ(limit(8, 1), 8u);
+  EXPECT_EQ(limit(8, 128), 8u);
+  EXPECT_EQ(limit(8, 129), 7u);
+  EXPECT_EQ(limit(8, 1'000), 1u);
+  EXPECT_EQ(limit(2, 512), 2u);
+  EXPECT_EQ(limit(64, 2'000), 1u);
+  client::runtime::ExtraConnections connections(8, 1, [] { return nullptr; });
+  connections.on_map(fleet(300), nullptr);
+  EXPECT_EQ(connections.limit(), 3u);
+  connections.on_map(fleet(2), nullptr);
+  EXPECT_EQ(connections.limit(), 8u);
 }
 
 }  // namespace

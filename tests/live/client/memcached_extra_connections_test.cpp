@@ -289,7 +289,7 @@ class LentPaths : public testing::Test {
   using Paths = client::runtime::ExtraConnections;
 
   LentPaths() : config_(configure(*server_)), topology_(cluster::Topology::make(config_)) {
-    paths.emplace(2, [this] {
+    paths.emplace(2, 1, [this] {
       auto path = client::runtime::Path::open(
           config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_), {},
           events_, Random(1).fork());
