@@ -115,13 +115,12 @@ Comparison::Comparison(const Schedule& schedule,
 void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& peers) {
   if (rows_.empty()) {
     for (const Contestant& peer : peers) rows_.push_back({peer.name, {}});
+    order_.emplace(peers.size());
   }
   for (const Contestant& peer : peers) peer.round(schedule.length / 4);  // warm-up
   for (int round = 0; round < schedule.rounds; ++round) {
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      const std::size_t turn = (i + static_cast<std::size_t>(round)) % peers.size();
-      rows_[turn].rounds.push_back(peers[turn].round(schedule.length));
-    }
+    for (const std::size_t i : order_->next())
+      rows_[i].rounds.push_back(peers[i].round(schedule.length));
   }
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 
-// Comparison: runs contestants in turn, round by round, on one piece of work, and prints a table of
-// the results, or adds them to a file. Also the command-line helpers that these programs share.
+// Comparison: runs contestants one after the other, round by round, on one piece of work, and
+// prints a table of the results, or adds them to a file. Also the command-line helpers that these
+// programs share.
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bench/measure.h"
+#include "bench/round_order.h"
 #include "bench/test_bed.h"
 
 namespace bench {
@@ -81,6 +84,7 @@ class Comparison {
   const Row* find(const std::string& name) const;
 
   std::vector<Row> rows_;
+  std::optional<RoundOrder> order_;
 };
 
 }  // namespace bench

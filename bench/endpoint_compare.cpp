@@ -1,6 +1,6 @@
 // endpoint_compare NAME=URI... [--rounds N] [--milliseconds N]: sheaf on endpoints that differ in
 // one thing, such as TLS or where a store keeps its data. Gets and sets of 100-byte values over
-// 1,000 keys. Each round measures every endpoint in turn. Prints medians over the rounds, and the
+// 1,000 keys. Each round measures every endpoint once. Prints medians over the rounds, and the
 // least, median and largest ratio to the first endpoint of the same round.
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <sheaf/client.h>
 
 #include "bench/measure.h"
+#include "bench/round_order.h"
 
 namespace {
 
@@ -105,10 +106,10 @@ void run(const Work& work, const std::vector<Endpoint>& endpoints, int rounds,
          std::chrono::milliseconds length) {
   std::vector<std::vector<Round>> results(endpoints.size());
   for (const Endpoint& endpoint : endpoints) run_round(endpoint, work, length / 4);
+  bench::RoundOrder order(endpoints.size());
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+    for (const std::size_t i : order.next())
       results[i].push_back(run_round(endpoints[i], work, length));
-    }
   }
   std::printf("\n%s\n%-16s %10s %9s %9s %9s\n", work.title, "", "trips/s", "p50 us", "p99 us",
               "x first");

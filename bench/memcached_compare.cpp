@@ -20,9 +20,9 @@
 //   --json FILE                adds a line for each cell to this file
 //   --quick                    two short rounds on one fleet: does it still work?
 //
-// Each round runs every contestant in turn. Prints medians over all rounds; a ratio is the median
-// of the ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a
-// wrong value.
+// Each round runs every contestant once, in an order of its own. Prints medians over all rounds; a
+// ratio is the median of the ratios within a round. Exit status 0; 2: bad option; 3: an operation
+// failed or gave a wrong value.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // round_trips HOST:PORT [ROUNDS [MILLISECONDS]]: gets of a 100-byte value from one broker with the
 // plugin, by sheaf and by libmosquitto, with a raw PINGREQ as the floor and a raw get as the limit.
-// Each round measures every contestant in turn. Prints medians over the rounds; a ratio is the
+// Each round measures every contestant once. Prints medians over the rounds; a ratio is the
 // median of the ratios within a round.
 //
 //   sheaf dev --brokers 1        prints mqtt://127.0.0.1:PORT
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "bench/measure.h"
+#include "bench/round_order.h"
 
 namespace {
 
@@ -24,10 +25,9 @@ void run(const char* title, const std::vector<Contestant>& contestants, int roun
          std::chrono::milliseconds length) {
   std::vector<std::vector<Round>> results(contestants.size());
   for (const Contestant& each : contestants) each.round(length / 4);  // warm-up
+  bench::RoundOrder order(contestants.size());
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contestants.size(); ++i) {
-      results[i].push_back(contestants[i].round(length));
-    }
+    for (const std::size_t i : order.next()) results[i].push_back(contestants[i].round(length));
   }
   const auto column = [&](std::size_t i, double Round::* field) {
     std::vector<double> values;
