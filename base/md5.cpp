@@ -3,12 +3,17 @@
 #include <cstring>
 #include <utility>
 
-#include "base/four_texts.h"
+#include "base/short_texts.h"
 
 namespace sheaf {
 namespace {
 
-using four_texts::Four;
+// GCC warns that functions with such parameters are called in another way where AVX is enabled.
+// None of these is called from another file.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+constexpr std::size_t at_once = 8;  // texts
+using Numbers = std::uint32_t __attribute__((vector_size(4 * at_once)));
 
 template <class Number>
 using StateOf = std::array<Number, 4>;
@@ -81,17 +86,23 @@ void add_block(State& state, const char* block) noexcept {
   for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
 }
 
-// The numbers of each of four short texts.
-StateOf<Four> digests_of(const std::string_view* texts) noexcept {
-  WordsOf<Four> words;
-  for (unsigned lane = 0; lane < 4; ++lane) {
-    const four_texts::Block block = four_texts::padded(texts[lane]);
-    for (unsigned i = 0; i < 14; ++i) words[i][lane] = word_at(block.data(), i);
-    words[14][lane] = static_cast<std::uint32_t>(8 * texts[lane].size());
-    words[15][lane] = 0;
+// Calls store(index, word) for the 16 words of a short text's only block.
+template <class Store>
+void each_word(std::string_view text, const Store& store) noexcept {
+  const short_texts::Block block = short_texts::padded(text);
+  for (unsigned i = 0; i < 14; ++i) store(i, word_at(block.data(), i));
+  store(14, static_cast<std::uint32_t>(8 * text.size()));
+  store(15, 0);
+}
+
+// The numbers of each of eight short texts.
+StateOf<Numbers> digests_of(const std::string_view* texts) noexcept {
+  WordsOf<Numbers> words;
+  for (unsigned lane = 0; lane < at_once; ++lane) {
+    each_word(texts[lane], [&](unsigned i, std::uint32_t word) { words[i][lane] = word; });
   }
-  StateOf<Four> state;
-  for (unsigned i = 0; i < 4; ++i) state[i] = Four{} + start_state[i];
+  StateOf<Numbers> state;
+  for (unsigned i = 0; i < 4; ++i) state[i] = Numbers{} + start_state[i];
   steps(state, words, std::make_integer_sequence<unsigned, 64>{});
   for (unsigned i = 0; i < 4; ++i) state[i] += start_state[i];
   return state;
@@ -100,11 +111,11 @@ StateOf<Four> digests_of(const std::string_view* texts) noexcept {
 // Calls store(index, number) for each text, where number(n) is the n-th number of its digest.
 template <class Store>
 void hash_all(std::span<const std::string_view> texts, const Store& store) {
-  four_texts::each(
+  short_texts::each<at_once>(
       texts,
       [&](std::size_t at) {
-        const StateOf<Four> digests = digests_of(&texts[at]);
-        for (unsigned lane = 0; lane < 4; ++lane) {
+        const StateOf<Numbers> digests = digests_of(&texts[at]);
+        for (unsigned lane = 0; lane < at_once; ++lane) {
           store(at + lane, [&](unsigned n) { return digests[n][lane]; });
         }
       },
@@ -115,6 +126,15 @@ void hash_all(std::span<const std::string_view> texts, const Store& store) {
 }
 
 }  // namespace
+
+std::uint32_t md5_first_word(std::string_view text) noexcept {
+  if (text.size() > short_texts::longest) return md5_word(md5(text), 0);
+  Words words;
+  each_word(text, [&](unsigned i, std::uint32_t word) { words[i] = word; });
+  State state = start_state;
+  steps(state, words, std::make_integer_sequence<unsigned, 64>{});
+  return state[0] + start_state[0];
+}
 
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {
   hash_all(texts, [&](std::size_t at, const auto& number) { words[at] = number(0); });

@@ -17,6 +17,8 @@ constexpr std::uint32_t md5_word(const Md5& digest, unsigned n) noexcept {
   for (unsigned i = 4; i-- > 0;) word = word << 8 | digest[4 * n + i];
   return word;
 }
+// The first number of a digest.
+std::uint32_t md5_first_word(std::string_view text) noexcept;
 // Writes the first number, or all four, of each text's digest. Hashing many short texts in one call
 // is three times as fast as one by one.
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words);

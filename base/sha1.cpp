@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/four_texts.h"
+#include "base/short_texts.h"
 
 namespace sheaf {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t block_size = 64;
 using Block = std::array<std::uint8_t, block_size>;
 
-using four_texts::Four;
+constexpr std::size_t at_once = 4;  // texts
+using Numbers = std::uint32_t __attribute__((vector_size(4 * at_once)));
 
 template <class Number>
 using StateOf = std::array<Number, 5>;
@@ -71,16 +72,16 @@ void add_block(Sha1& state, const Block& block) noexcept {
 }
 
 // The first number of each of four short texts.
-Four first_numbers(const std::string_view* texts) noexcept {
-  WordsOf<Four> words;
-  for (unsigned lane = 0; lane < 4; ++lane) {
-    const four_texts::Block block = four_texts::padded(texts[lane]);
+Numbers first_numbers(const std::string_view* texts) noexcept {
+  WordsOf<Numbers> words;
+  for (unsigned lane = 0; lane < at_once; ++lane) {
+    const short_texts::Block block = short_texts::padded(texts[lane]);
     for (unsigned i = 0; i < 14; ++i) words[i][lane] = word_at(block, i);
     words[14][lane] = 0;
     words[15][lane] = static_cast<std::uint32_t>(8 * texts[lane].size());
   }
-  StateOf<Four> state;
-  for (unsigned i = 0; i < 5; ++i) state[i] = Four{} + start_state[i];
+  StateOf<Numbers> state;
+  for (unsigned i = 0; i < 5; ++i) state[i] = Numbers{} + start_state[i];
   steps(state, words, std::make_integer_sequence<unsigned, 80>{});
   return state[0] + start_state[0];
 }
@@ -88,11 +89,11 @@ Four first_numbers(const std::string_view* texts) noexcept {
 }  // namespace
 
 void sha1_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {
-  four_texts::each(
+  short_texts::each<at_once>(
       texts,
       [&](std::size_t at) {
-        const Four numbers = first_numbers(&texts[at]);
-        for (unsigned lane = 0; lane < 4; ++lane) words[at + lane] = numbers[lane];
+        const Numbers numbers = first_numbers(&texts[at]);
+        for (unsigned lane = 0; lane < at_once; ++lane) words[at + lane] = numbers[lane];
       },
       [&](std::size_t at) { words[at] = sha1(texts[at])[0]; });
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint16_t default_port = 11'211;
 
-std::uint32_t md5_hash(std::string_view text) noexcept { return md5_word(md5(text), 0); }
+std::uint32_t md5_hash(std::string_view text) noexcept { return md5_first_word(text); }
 std::uint32_t crc32_hash(std::string_view text) noexcept { return crc32(text); }
 
 // What all labels of a server begin with; the number of the label follows. "host-", or "host:port-"

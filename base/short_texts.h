@@ -1,7 +1,8 @@
 #pragma once
 
-// Shared by MD5 and SHA-1, which hash four short texts at once: most processors compute on four
-// numbers as fast as on one.
+// Shared by MD5 and SHA-1, which hash several short texts at once. Most processors compute on four
+// numbers as fast as on one, and on eight of them in little more if all fit in registers, because
+// one half is computed while the other waits for the step before.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -14,9 +15,7 @@
 #include <span>
 #include <string_view>
 
-namespace sheaf::four_texts {
-
-using Four = std::uint32_t __attribute__((vector_size(16)));
+namespace sheaf::short_texts {
 
 // What both functions hash at a time, and the longest text that fits in it with its padding.
 using Block = std::array<char, 64>;
@@ -30,19 +29,19 @@ inline Block padded(std::string_view text) noexcept {
   return block;
 }
 
-// Calls of_four(index) for each four short texts in a row, and of_one(index) for any other text.
-template <class OfFour, class OfOne>
-void each(std::span<const std::string_view> texts, const OfFour& of_four, const OfOne& of_one) {
+// Calls of_many(index) for each `Count` short texts in a row, and of_one(index) for any other text.
+template <std::size_t Count, class OfMany, class OfOne>
+void each(std::span<const std::string_view> texts, const OfMany& of_many, const OfOne& of_one) {
   const auto is_short = [](std::string_view text) { return text.size() <= longest; };
   for (std::size_t at = 0; at < texts.size();) {
-    const auto four = texts.subspan(at, std::min<std::size_t>(4, texts.size() - at));
-    if (four.size() == 4 && std::ranges::all_of(four, is_short)) {
-      of_four(at);
-      at += 4;
+    const auto many = texts.subspan(at, std::min(Count, texts.size() - at));
+    if (many.size() == Count && std::ranges::all_of(many, is_short)) {
+      of_many(at);
+      at += Count;
     } else {
       of_one(at++);
     }
   }
 }
 
-}  // namespace sheaf::four_texts
+}  // namespace sheaf::short_texts
