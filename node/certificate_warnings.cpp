@@ -55,18 +55,18 @@ std::vector<std::string> CertificateWarnings::due(const CertificateEnds& ends, N
   std::vector<std::string> said;
   deadline_ = never;
   const auto look = [&](std::string_view which, const std::optional<milliseconds>& end,
-                        std::optional<Deadline>& warned) {
+                        Deadline& warned) {
     if (!end) return;
     auto warning = certificate_warning(which, *end, now.wall);
     if (!warning) {
       deadline_ = std::min(deadline_, next_look(*end, now));
       return;
     }
-    if (!warned || now.mono - *warned >= day) {
+    if (warned == never || now.mono - warned >= day) {
       warned = now.mono;
       said.push_back(std::move(*warning));
     }
-    deadline_ = std::min(deadline_, *warned + day);
+    deadline_ = std::min(deadline_, warned + day);
   };
   look(server_certificate, ends.server, warned_[0]);
   look(own_certificate, ends.own, warned_[1]);

@@ -42,7 +42,7 @@ class CertificateWarnings {
   Deadline deadline() const noexcept { return deadline_; }
 
  private:
-  std::array<std::optional<Deadline>, 2> warned_;  // when; for the server's and our own
+  std::array<Deadline, 2> warned_{never, never};  // when; for the server's and our own
   Deadline deadline_ = never;
 };
 

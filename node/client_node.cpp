@@ -17,8 +17,9 @@ using socket::Completion;
 
 namespace {
 
-// How often requests that wait for the growing window of a returning node are tried again.
-constexpr std::chrono::milliseconds ramp_step{20};
+// How often requests are tried again that wait for the growing window of a returning node, or
+// because the server is slow.
+constexpr std::chrono::milliseconds retry_step{20};
 // A connection that is younger is not replaced because its server has another role: its name was
 // resolved just now.
 constexpr std::chrono::milliseconds youngest_outdated{250};
@@ -70,8 +71,23 @@ void observe(const Request& request, const socket::Completion& completion,
   if (request.counted && events.observing()) events.observe(event_of(request, completion, server));
 }
 
+// The client's own requests are always sent. `admission`: null if none was sent yet.
+Admission::Ruling judge(const Request& request, Admission* admission, const RequestQueue& queue,
+                        Now now) {
+  if (!request.counted || admission == nullptr) return Admission::Ruling::send;
+  Admission::Wish wish;
+  wish.width = request.width();
+  wish.started = request.arrived_at();
+  wish.deadline = request.operation.deadline;
+  wish.last = queue.empty() || queue.contains_only(request);
+  wish.idle = queue.in_flight() == 0;
+  return admission->judge(wish, now);
+}
+
 // Why a request did not leave before its deadline.
-std::string_view why_it_waits(const SocketPool& pool) noexcept {
+std::string_view why_it_waits(const Request& request, const RequestQueue& queue,
+                              const SocketPool& pool) noexcept {
+  if (queue.gave_up(request)) return "the server is asked for more than it can answer in time";
   if (pool.any_ready()) return "the node had no room for the request";
   if (!pool.any_greeting()) return "the node has no connection yet";
   return "connected, but the server has not answered the greeting: it hangs, or speaks another "
@@ -100,6 +116,7 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
 
 void ClientNode::start(Request& request, Now now) {
   request.items_ = 0;
+  request.arrived_at_ = now.mono;
   counts_.requests += request.unanswered();
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
@@ -116,7 +133,9 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   const bool first = queue_.empty();
-  if (first && try_submit(request, now)) return;
+  const bool may_go =
+      first && judge(request, admission_.get(), queue_, now) == Admission::Ruling::send;
+  if (may_go && try_submit(request, now)) return;
   if (!queue_.push(request)) {
     fail(request, Outcome::overloaded, Reason::queue_full,
          "max_waiting (" + std::to_string(options_.max_waiting) + ") requests wait for this node",
@@ -144,6 +163,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
     fail(request, error.outcome, error.reason, error.text, now);
     return true;
   }
+  request.place_ = admission_->on_sent(request.width(), now);
   pool_.lend(*socket);  // the request gives it back when it ends
   queue_.admit(request);
   timer_.need(now.mono + options_.pool.busy_timeout);
@@ -155,10 +175,17 @@ void ClientNode::pump(Now now) {
   pumping_ = true;
   queue_.narrow(window_of(health_, options_.max_in_flight, now));
   while (Request* request = queue_.front()) {
+    if (!pool_.has_lost(*request)) {
+      if (!queue_.has_room_for(*request) || pool_.socket_for(*request) == nullptr) break;
+      const Admission::Ruling ruling = judge(*request, admission_.get(), queue_, now);
+      if (ruling == Admission::Ruling::hold) break;
+      if (ruling == Admission::Ruling::give_up) {
+        queue_.give_up(*request);
+        continue;
+      }
+    }
     // Submitting may end the request, and its owner may then start others, so it leaves the queue
     // first.
-    const bool room = queue_.has_room_for(*request) && pool_.socket_for(*request) != nullptr;
-    if (!room && !pool_.has_lost(*request)) break;
     queue_.remove(*request);
     try_submit(*request, now);
   }
@@ -168,11 +195,13 @@ void ClientNode::pump(Now now) {
 void ClientNode::expire(Request& request, bool late, Now now) {
   counts_.timed_out += request.unanswered();
   if (queue_.contains(request)) {
+    const std::string_view why = why_it_waits(request, queue_, pool_);
     queue_.remove(request);
-    fail(request, Outcome::not_sent, Reason::timed_out, why_it_waits(pool_), now, late);
+    fail(request, Outcome::not_sent, Reason::timed_out, why, now, late);
     return;
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
+  if (!late) admission_->on_timeout(now);
   health_.on_timeout(request.submitted_at, request.socket->times().last_received, late, now);
   const Outcome outcome = take_back(request, queue_, pool_, late_, now);
   maintain(now);  // another connection may be needed
@@ -200,13 +229,16 @@ bool ClientNode::hand_over(Request& request, Request& heir, Now now) {
     return false;
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
-  if (&heir != &request) request.socket->hand_over(request, heir);
+  if (&heir == &request) return true;
+  heir.place_ = request.place_;
+  request.socket->hand_over(request, heir);
   return true;
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
   counts_.replies += request.unanswered();
   latency_.on_answer(now.mono - request.submitted_at, now);
+  admission_->on_answer(request.place_, request.width(), now.mono - request.submitted_at, now);
   const bool goes_on = reply.redirect || (request.provisional && reply.status != Status::done);
   if (goes_on && owner_.redirect(request, reply, now)) return;
   if (reply.status == Status::refused) {
@@ -277,6 +309,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
 
 void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
   failure_.clear();
+  if (admission_ == nullptr) admission_ = std::make_unique<Admission>();
   if (pool_.on_ready(socket, now)) {
     late_.on_caught_up(socket.id);
     maintain(now);
@@ -342,10 +375,10 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
     const std::string_view name = socket.session().own_name();
     const auto pause = takeovers_.on_ended(why, name, was_ready, created, now);
     if (pause && health_.usable()) {
-      failure_.note(name_is_taken(name, socket.session().close_reason()));
+      failure_.note(name_is_taken(name, socket.session().close_reason()), options_.named_by);
       health_.on_taken_over(*pause, now);
     } else if (!pause && is_failure(why)) {
-      failure_.note(why);
+      failure_.note(why, options_.named_by);
       if (!was_ready) health_.on_connect_failed(created, why.permanent, now);
     }
   }
@@ -378,9 +411,9 @@ void ClientNode::maintain(Now now) {
   if (shut_down_) return;
   Deadline next = std::min({pool_.maintain(needs_of(queue_, health_, options_), now),
                             health_.poll_deadline(), prober_.deadline(), certificates_.deadline()});
-  if (health_.state() == NodeHealth::recovering && !queue_.empty()) {
-    next = std::min(next, now.mono + ramp_step);
-  }
+  const bool held_back = health_.state() == NodeHealth::recovering ||
+                         (admission_ != nullptr && admission_->strict(now));
+  if (held_back && !queue_.empty()) next = std::min(next, now.mono + retry_step);
   timer_.set(next);
 }
 
@@ -435,7 +468,7 @@ void ClientNode::act(Now now) {
 }
 
 void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
-  if (why != nullptr) failure_.note(*why);
+  if (why != nullptr) failure_.note(*why, options_.named_by);
   health_.on_probe_result(good, why != nullptr && why->permanent, now);
   act(now);
 }
@@ -482,6 +515,7 @@ void ClientNode::on_topology(Now now) {
 void ClientNode::shut_down(Now now) {
   shut_down_ = true;
   timer_.cancel();
+  queue_.restore();
   queue_.drain([&](Request& request) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
   });
@@ -504,7 +538,7 @@ NodeStats ClientNode::stats() const {
   stats.round_trip = latency_.mean();
   stats.downs = health_.downs();
   stats.probes = health_.probes();
-  stats.waiting = queue_.size();
+  stats.waiting = queue_.size() + queue_.given_up();
   stats.user = parts_.sessions.user();
   stats.certificate_end = time_point_of(pool_.certificate_end());
   stats.own_certificate_end = time_point_of(parts_.dialer.certificate_end());

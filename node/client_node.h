@@ -20,6 +20,7 @@
 #include <sheaf/metrics.h>
 #include <sheaf/stats.h>
 
+#include "node/admission.h"
 #include "node/certificate_warnings.h"
 #include "node/earliest_timer.h"
 #include "node/health.h"
@@ -106,7 +107,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   // lead to a stranger, they are replaced.
   void on_topology(Now now);
   // True if nothing waits or is in flight.
-  bool idle() const noexcept { return queue_.empty() && pool_.idle(); }
+  bool idle() const noexcept { return queue_.empty() && queue_.given_up() == 0 && pool_.idle(); }
 
   // Ends every request and closes every socket. Nothing may be started afterwards.
   void shut_down(Now now);
@@ -179,9 +180,10 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool copies_;  // its connections are those of a replica
   bool shut_down_ = false;
   bool pumping_ = false;
-  LastFailure failure_{options_.named_by};
+  LastFailure failure_;
   Takeovers takeovers_;
   Latency latency_;
+  std::unique_ptr<Admission> admission_;  // null: no connection has been ready
   LateRequests late_;
   HealthHistory history_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;

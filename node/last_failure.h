@@ -16,15 +16,12 @@ namespace sheaf::node {
 
 class LastFailure {
  public:
-  // `named_by`: the server that named the node's address, a text that outlives this object; empty:
-  // the configuration did.
-  explicit LastFailure(std::string_view named_by = {}) : named_by_(named_by) {}
-
-  void note(const protocol::CloseReason& why) {
+  // `named_by`: the server that named the node's address; empty: the configuration did.
+  void note(const protocol::CloseReason& why, std::string_view named_by = {}) {
     if (why.reason == Reason::closed) return;  // by us
     text_ = why.text;
-    if (!named_by_.empty() && why.reason == Reason::connect_failed) {
-      text_.append(" (").append(named_by_).append(" named this address)");
+    if (!named_by.empty() && why.reason == Reason::connect_failed) {
+      text_.append(" (").append(named_by).append(" named this address)");
     }
     const bool says_more = why.reason == Reason::authentication ||
                            why.reason == Reason::foreign_server ||
@@ -48,7 +45,6 @@ class LastFailure {
   bool not_understood() const noexcept { return not_understood_; }
 
  private:
-  std::string_view named_by_;
   std::string text_;
   Reason reason_ = Reason::node_down;
   bool not_understood_ = false;

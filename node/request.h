@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "node/admission.h"
 #include "socket/request.h"
 
 namespace sheaf::node {
@@ -21,12 +22,16 @@ class Request : public socket::Request {
   bool provisional = false;
   std::shared_ptr<void> parent;  // that of its call, for the observer
 
+  // When the node got it; it may have been started long before, on another node.
+  Deadline arrived_at() const noexcept { return arrived_at_; }
   // The number of counted operations on keys that have no answer yet.
   std::uint32_t unanswered() const noexcept { return counted ? width() - items_ : 0; }
 
  private:
   friend class ClientNode;
   std::uint32_t items_ = 0;  // keys of a list that have been answered individually
+  Deadline arrived_at_{0};
+  Admission::Place place_;
 };
 
 }  // namespace sheaf::node

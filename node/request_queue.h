@@ -3,7 +3,9 @@
 // RequestQueue: the requests of a node that wait for room, in the order of their start, and the
 // part of the node's window that its requests in flight take.
 //
-//   waiting --next()--> admitted (counted in the window) --release()--> gone
+//   waiting --pop()--> admitted (counted in the window) --release()--> gone
+//           --give_up()--> given up: stays until its deadline, but is never sent, because later
+//                          ones on its key may have been
 //
 // It uses no connection and no clock. Thread rule: one thread at a time. Lifetime: it borrows the
 // requests.
@@ -30,11 +32,19 @@ class RequestQueue {
   // The waiting requests.
   bool empty() const noexcept { return waiting_.empty(); }
   unsigned size() const noexcept { return waiting_.size(); }
-  bool contains(const Request& request) const noexcept { return waiting_.contains(request); }
+  bool contains(const Request& request) const noexcept {
+    return waiting_.contains(request) || gave_up(request);
+  }
+  bool contains_only(const Request& request) const noexcept {
+    return size() == 1 && waiting_.contains(request);
+  }
   Request* front() const noexcept { return static_cast<Request*>(waiting_.front()); }
   // Returns false if the queue is full.
   bool push(Request& request) noexcept;
-  void remove(Request& request) noexcept { waiting_.remove(request); }
+  void remove(Request& request) noexcept {
+    waiting_.remove(request);
+    given_up_.remove(request);
+  }
   Request* pop() noexcept { return static_cast<Request*>(waiting_.pop_front()); }
   // Takes out those that wait now; `end` may add others.
   template <class End>
@@ -44,6 +54,18 @@ class RequestQueue {
       if (request == nullptr) return;
       end(*request);
     }
+  }
+
+  // The request waits.
+  void give_up(Request& request) noexcept {
+    waiting_.remove(request);
+    given_up_.push_back(request);
+  }
+  bool gave_up(const Request& request) const noexcept { return given_up_.contains(request); }
+  unsigned given_up() const noexcept { return given_up_.size(); }
+  // Those wait again, which is for a queue that sends nothing more.
+  void restore() noexcept {
+    while (socket::Request* const request = given_up_.pop_front()) waiting_.push_back(*request);
   }
 
   // Moves the requests for which `goes_first` is true to the front; otherwise the order is kept.
@@ -77,6 +99,7 @@ class RequestQueue {
   QueueBounds bounds_;
   Window window_;
   IntrusiveList<socket::Request> waiting_;
+  IntrusiveList<socket::Request> given_up_;
 };
 
 }  // namespace sheaf::node

@@ -132,8 +132,9 @@ constexpr std::array all_options{
     Option{"extra_connections", Type::integer, Group::extra_connections, 0, 64, "", "8",
            number<&Config::extra_connections>(),
            "Most extra connections to a node, for threads that use it at the same time: for "
-           "large batches of gets, and for single keys if few threads share a node. Not with "
-           "`failover=rehash` or `reads=replicas`."},
+           "large batches of gets, and for single keys if few threads share a node. With more than "
+           "1,024 to all nodes together there are fewer, at least 1. Not with `failover=rehash` or "
+           "`reads=replicas`."},
     Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(), "The servers' `-I`: bounds key and value together."},
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",

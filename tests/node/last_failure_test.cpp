@@ -22,10 +22,11 @@ TEST(LastFailure, AConnectionThatIsReadyRefutesWhatWasRefusedBefore) {
 }
 
 TEST(LastFailure, AnAddressThatAServerNamedIsCalledThat) {
-  LastFailure failure("10.0.0.1:7000");
-  failure.note({.reason = Reason::connect_failed, .text = "No route to host"});
+  LastFailure failure;
+  constexpr std::string_view seed = "10.0.0.1:7000";
+  failure.note({.reason = Reason::connect_failed, .text = "No route to host"}, seed);
   EXPECT_EQ(failure.text(), "No route to host (10.0.0.1:7000 named this address)");
-  failure.note({.reason = Reason::connection_lost, .text = "Connection reset by peer"});
+  failure.note({.reason = Reason::connection_lost, .text = "Connection reset by peer"}, seed);
   EXPECT_EQ(failure.text(), "Connection reset by peer") << "it was reached";
 }
 
