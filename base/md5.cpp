@@ -39,7 +39,7 @@ using WordsOf = std::array<Number, 16>;
 using Words = WordsOf<std::uint32_t>;
 
 template <unsigned Round, class Number>
-Number mix(Number x, Number y, Number z) noexcept {
+Number mix(const Number& x, const Number& y, const Number& z) noexcept {
   if constexpr (Round == 0) return (x & y) | (~x & z);
   if constexpr (Round == 1) return (x & z) | (y & ~z);
   if constexpr (Round == 2) return x ^ y ^ z;
