@@ -78,12 +78,17 @@ std::uint32_t word_at(const char* block, unsigned index) noexcept {
   return byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
 }
 
+template <class Number>
+void add_words(StateOf<Number>& state, const WordsOf<Number>& words) noexcept {
+  StateOf<Number> mixed = state;
+  steps(mixed, words, std::make_integer_sequence<unsigned, 64>{});
+  for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
+}
+
 void add_block(State& state, const char* block) noexcept {
   Words words;
   for (unsigned i = 0; i < 16; ++i) words[i] = word_at(block, i);
-  State mixed = state;
-  steps(mixed, words, std::make_integer_sequence<unsigned, 64>{});
-  for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
+  add_words(state, words);
 }
 
 // Calls store(index, word) for the 16 words of a short text's only block.
@@ -103,8 +108,7 @@ StateOf<Numbers> digests_of(const std::string_view* texts) noexcept {
   }
   StateOf<Numbers> state;
   for (unsigned i = 0; i < 4; ++i) state[i] = Numbers{} + start_state[i];
-  steps(state, words, std::make_integer_sequence<unsigned, 64>{});
-  for (unsigned i = 0; i < 4; ++i) state[i] += start_state[i];
+  add_words(state, words);
   return state;
 }
 
@@ -132,8 +136,8 @@ std::uint32_t md5_first_word(std::string_view text) noexcept {
   Words words;
   each_word(text, [&](unsigned i, std::uint32_t word) { words[i] = word; });
   State state = start_state;
-  steps(state, words, std::make_integer_sequence<unsigned, 64>{});
-  return state[0] + start_state[0];
+  add_words(state, words);
+  return state[0];
 }
 
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words) {

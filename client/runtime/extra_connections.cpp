@@ -137,18 +137,17 @@ void ExtraConnections::Lease::await_write(Path& own, std::uint32_t node, std::st
 }
 
 ExtraConnections::ExtraConnections(unsigned limit, std::size_t servers, Open open)
-    : most_(limit), limit_(limit), open_(std::move(open)) {
+    : most_(limit), limit_(limit_with(servers)), open_(std::move(open)) {
   sides_.reserve(limit);
   free_.reserve(limit);
-  limit_to(servers);
 }
 
 ExtraConnections::~ExtraConnections() { close(); }
 
 // Paths above the limit stay, but are lent only while few threads are at work.
-void ExtraConnections::limit_to(std::size_t servers) noexcept {
+unsigned ExtraConnections::limit_with(std::size_t servers) const noexcept {
   const std::size_t each = most_connections / std::max<std::size_t>(servers, 1);
-  limit_ = static_cast<unsigned>(std::clamp<std::size_t>(each, 1, most_));
+  return static_cast<unsigned>(std::clamp<std::size_t>(each, 1, most_));
 }
 
 // A thread prefers the side it used last, whichever client that was: the server's thread for that
@@ -230,7 +229,7 @@ void ExtraConnections::on_map(std::shared_ptr<const cluster::Topology> topology,
   const sync::MutexLock lock(mutex_);
   const bool same_servers = known == map_.known || (known && map_.known && *known == *map_.known);
   if (closed_ || (topology == map_.topology && same_servers)) return;
-  limit_to(topology->members().size());
+  limit_ = limit_with(topology->members().size());
   map_ = {std::move(topology), std::move(known)};
   for (const auto& side : sides_) side->follow(map_);
 }

@@ -149,7 +149,7 @@ class ExtraConnections final : public cluster::MapListener {
   void distrust(Side& side, std::span<const std::uint32_t> nodes);
   std::vector<Side*> all();
 
-  void limit_to(std::size_t servers) noexcept;
+  unsigned limit_with(std::size_t servers) const noexcept;
 
   const unsigned most_;
   std::atomic<unsigned> limit_;

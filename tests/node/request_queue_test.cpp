@@ -29,6 +29,29 @@ TEST(RequestQueue, HoldsAsManyAsItMayInTheOrderOfTheirStart) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
+TEST(RequestQueue, WhatIsGivenUpStaysButIsNotNextUntilTheQueueEnds) {
+  std::array<Request, 3> requests;
+  RequestQueue queue({10, 1'000'000, 2});
+  EXPECT_TRUE(queue.push(requests[0]));
+  EXPECT_TRUE(queue.push(requests[1]));
+  queue.give_up(requests[0]);
+  EXPECT_TRUE(queue.contains(requests[0]));
+  EXPECT_TRUE(queue.gave_up(requests[0]));
+  EXPECT_FALSE(queue.gave_up(requests[1]));
+  EXPECT_TRUE(queue.contains_only(requests[1]));
+  EXPECT_FALSE(queue.push(requests[2])) << "it counts";
+  EXPECT_EQ(queue.pop(), &requests[1]);
+  EXPECT_EQ(queue.pop(), nullptr);
+  EXPECT_EQ(queue.given_up(), 1u);
+  queue.restore();
+  EXPECT_EQ(queue.pop(), &requests[0]);
+  EXPECT_TRUE(queue.push(requests[0]));
+  queue.give_up(requests[0]);
+  queue.remove(requests[0]);
+  EXPECT_FALSE(queue.contains(requests[0]));
+  EXPECT_EQ(queue.given_up(), 0u);
+}
+
 TEST(RequestQueue, CountsKeysAndBytesOfWhatIsAdmitted) {
   RequestQueue queue({4, 2'000, 10});
   const std::array<std::string_view, 3> keys = {"a", "b", "c"};
