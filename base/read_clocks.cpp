@@ -15,6 +15,10 @@ std::chrono::nanoseconds read_clock(clockid_t id) noexcept {
 
 Deadline read_monotonic() noexcept { return read_clock(CLOCK_BOOTTIME); }
 
+std::chrono::nanoseconds read_process_time() noexcept {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 Now read_clocks() noexcept {
   return {read_monotonic(),
           std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};

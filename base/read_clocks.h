@@ -12,5 +12,7 @@ Now read_clocks() noexcept;
 // Reads only the monotonic clock. It counts the time during which the machine was suspended: a
 // lease must not outlive a closed lid.
 Deadline read_monotonic() noexcept;
+// The processor time that all threads of this process have used.
+std::chrono::nanoseconds read_process_time() noexcept;
 
 }  // namespace sheaf

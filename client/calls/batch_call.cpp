@@ -12,19 +12,20 @@ using runtime::ExtraConnections;
 constexpr unsigned most_sleeping_in_batches = 4;
 constexpr unsigned most_yielding_in_batches = 2;
 
-// Borrows an extra connection for many keys of one node, or for few callers that sleep; empty if
-// there is none.
-ExtraConnections::Lease extra_connection_of(runtime::Context& context,
-                                            const cluster::BatchPlan& plan, Deadline now) {
-  if (plan.nodes().size() == 1) {
-    if (plan.size() < ExtraConnections::fewest_keys || other_callers(context, now) == 0) return {};
-  } else {
-    const unsigned others = sharing_callers(context, now);
-    const bool yields = context.path().loop().yielding().pays(now);
-    const unsigned most = yields ? most_yielding_in_batches : most_sleeping_in_batches;
-    if (others == 0 || others >= most) return {};
-  }
-  return extra_connection(context, plan.nodes(), plan.epoch(), now);
+// True if a batch is faster on an extra connection. A batch of one node is, with enough keys. A
+// batch of several nodes is among few callers, and with many keys also where other processes
+// compute: the system shares out processors by threads that can run, and callers that share a
+// connection mostly wait.
+bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan& plan,
+                            Deadline now) {
+  const unsigned others = other_callers(context, now);
+  if (others == 0) return false;
+  const bool many = plan.size() >= ExtraConnections::fewest_keys * plan.nodes().size();
+  if (plan.nodes().size() == 1) return many;
+  if (many && context.extra_connections()->contention().probe(now)) return true;
+  const bool yields = context.path().loop().yielding().pays(now);
+  return others < (yields ? most_yielding_in_batches : most_sleeping_in_batches) &&
+         others <= context.extra_connections()->limit();
 }
 
 // Reads the keys whose extra connection ended again, over the client's own connections.
@@ -61,7 +62,10 @@ HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan)
 
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used) {
-  const ExtraConnections::Lease lease = extra_connection_of(context, plan, terms.started);
+  const ExtraConnections::Lease lease =
+      wants_extra_connection(context, plan, terms.started)
+          ? extra_connection(context, plan.nodes(), plan.epoch(), terms.started)
+          : ExtraConnections::Lease();
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
   if (lease) how.wait = wait_on_extra_connection(stop);

@@ -191,9 +191,10 @@ struct ClusterConfig {
   std::uint32_t pool_max = 1;
   /// `extra_connections`: maximum number of additional connections to a node, 0 .. 64; memcached
   /// and Redis. While several threads wait, each uses one of its own for gets of 8 or more keys of
-  /// one node, and for single keys if few threads share a node. They are opened when that first
-  /// happens, and closed when idle. If that would be more than 1,024 to all nodes together, there
-  /// are fewer, at least 1. Not with `failover=rehash` or `reads=replicas`.
+  /// one node, for batches of several nodes if the threads are few or other processes compute, and
+  /// for single keys if few threads share a node. They are opened when that first happens, and
+  /// closed when idle. If that would be more than 1,024 to all nodes together, there are fewer, at
+  /// least 1. Not with `failover=rehash` or `reads=replicas`.
   std::uint32_t extra_connections = 8;
   /// `idle_timeout`: idle connections above pool_min are closed after this, 1 ms .. 24 h.
   std::chrono::milliseconds idle_timeout{60'000};

@@ -123,17 +123,41 @@ class ReadWorld {
     });
     check(server().packets_on(connection) > before, "sets use no extra connection any more");
   }
-  void next_to_another_caller(const std::function<void()>& steps) {
+  void next_to_another_caller(const std::function<void()>& steps) { next_to_callers(1, steps); }
+  void next_to_callers(unsigned count, const std::function<void()>& steps) {
     std::atomic<bool> over = false;
-    QuietThread other("other", [&] {
-      do {
-        static_cast<void>(client_->get(slow_key_));
-      } while (!over);
-    });
+    std::vector<QuietThread> others;
+    for (unsigned i = 0; i < count; ++i) {
+      others.emplace_back("other", [&] {
+        do {
+          static_cast<void>(client_->get(slow_key_));
+        } while (!over);
+      });
+    }
     pass(5ms);
     steps();
     over = true;
-    other.join();
+    for (QuietThread& other : others) other.join();
+  }
+  // Reads many keys of both servers next to more callers than would have a connection each.
+  // Returns true if that is done on extra connections.
+  bool a_large_batch_leaves_the_clients_own_connection() {
+    for (unsigned i = 0; i < 8; ++i) keys_.push_back(stack_.key_on(1, i));
+    const auto own = [this] { return server().packets_on(0); };
+    bool leaves = false;
+    next_to_callers(5, [&] {
+      for (int i = 0; i < 3; ++i) {  // connections are made for later
+        const std::uint64_t before = own();
+        check(read().found == 8, "a batch failed");
+        leaves = own() == before;
+        pass(10ms);
+      }
+    });
+    return leaves;
+  }
+  void find_contention() {
+    auto& contention = client::Internals::context(*client_).extra_connections()->contention();
+    for (int i = 0; i < 8; ++i) contention.yielded(4ms, 0ms);
   }
   // How many writes are awaited after one whose connection the server, or the client, has ended.
   unsigned late_after_a_set_that_the_server_cut_off() {
@@ -243,6 +267,17 @@ TEST(ExtraConnections, KeysWhoseConnectionEndsAreReadAgainOnTheClientsOwn) {
       [](ReadWorld& world) { check(world.found_by_a_get_that_is_cut_off() == 1, "a get failed"); });
   run(60s, [](ReadWorld& world) {
     check(world.found_by_a_batch_that_is_cut_off() == 8, "a batch failed");
+  });
+}
+
+// The system shares out processors by threads that can run.
+TEST(ExtraConnections, LargeBatchesOfManyCallersUseThemWhereOthersCompute) {
+  run(60s, [](ReadWorld& world) {
+    check(!world.a_large_batch_leaves_the_clients_own_connection(), "an extra connection is used");
+  });
+  run(60s, [](ReadWorld& world) {
+    world.find_contention();
+    check(world.a_large_batch_leaves_the_clients_own_connection(), "it shares a connection");
   });
 }
 

@@ -169,6 +169,10 @@ Now read_clocks() noexcept {
 }
 
 Deadline read_monotonic() noexcept { return read_clocks().mono; }
+// Virtual time passes only while all threads wait, so they use none.
+std::chrono::nanoseconds read_process_time() noexcept {
+  return run() != nullptr ? std::chrono::nanoseconds{0} : read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
 
 // ---- entropy.cpp
 

@@ -1,0 +1,44 @@
+#pragma once
+
+// Contention: whether other processes compete for the processors. A yield finds out: if it takes
+// long, and this process computed for little of that time, then another process did. Yields every
+// now and then are enough, and more of them would give away more of the processor.
+//
+// Thread rule: any thread.
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace sheaf {
+
+class Contention {
+ public:
+  // Another process that computes keeps the processor for longer than this; a server soon sleeps.
+  static constexpr std::chrono::milliseconds too_long{1};
+  // From one yield to the next. They cost more where others compete.
+  static constexpr std::chrono::milliseconds interval{10};
+  static constexpr std::chrono::milliseconds interval_if_found{50};
+  // Next to two processes that compute on two processors, every second yield takes long. On an idle
+  // machine one in a hundred does. So it takes two of the last eight to believe in others.
+  static constexpr int fewest_long = 2;
+
+  // Returns true if others compete. Yields the processor before, if it is time to.
+  bool probe(Deadline now) noexcept;
+
+  // A thread yielded for `took`. Meanwhile the process used `own` of all processors.
+  void yielded(std::chrono::nanoseconds took, std::chrono::nanoseconds own) noexcept {
+    const unsigned is_long = took - own >= too_long ? 1 : 0;
+    history_.store(static_cast<std::uint8_t>(history_.load(relaxed) << 1 | is_long), relaxed);
+  }
+  bool found() const noexcept { return std::popcount(history_.load(relaxed)) >= fewest_long; }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  std::atomic<Deadline> next_{Deadline{0}};
+  std::atomic<std::uint8_t> history_ = 0;  // a bit for each of the last yields, 1 if it took long
+};
+
+}  // namespace sheaf
