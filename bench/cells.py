@@ -113,7 +113,7 @@ def command(options, cell):
 
 
 def seconds_of(options, cell):
-    rounds = options.openings * (options.rounds + 0.25) * len(contestants(*cell[:3]))
+    rounds = options.openings * (options.rounds + 1.25) * len(contestants(*cell[:3]))
     return STARTS + rounds * options.milliseconds / 1000
 
 

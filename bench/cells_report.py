@@ -18,7 +18,8 @@ PROGRAMS = {
 KEY = ("program", "work", "servers", "threads", "busy", "placement")
 WAITS = ("spin", "sleep")
 NOTE = "spin: the default; sleep: spin=false; busy N: next to N processes that only compute."
-FIGURES = {"p99": "p99_us", "p99.9": "p999_us", "CPU": "cpu_us", "servers' CPU": "servers_us"}
+FIGURES = {"p99": "p99_us", "p99.9": "p999_us", "CPU": "cpu_us", "servers' CPU": "servers_us",
+           "calls": "system_calls", "allocs": "allocations"}
 
 Condition = collections.namedtuple("Condition", "placement busy waits")
 
@@ -49,7 +50,7 @@ def compare(cell, waits):
     better = min(ratios, key=ratios.get)
     theirs = cell["contestants"][better]
     figures = {title: mine[name] / theirs[name] for title, name in FIGURES.items()
-               if mine[name] and theirs[name]}
+               if mine.get(name) and theirs.get(name)}
     return {"rate": ratios[better], **figures}
 
 
@@ -147,7 +148,8 @@ def schedules(cells):
 def write_table(folder, cells, rows, conditions):
     lines = ["# Cells", "", *schedules(cells), *missing(cells), "",
              "Ratios of sheaf's rate to that of the better peer. p99, p99.9 and CPU: medians of",
-             "the ratios of sheaf's time to that of the same peer.", NOTE, "",
+             "the ratios of sheaf's time to that of the same peer. calls, allocs: the same of",
+             "system calls and of allocations.", NOTE, "",
              *table(list(summary(rows, conditions))), *table(list(cell_rows(rows, conditions)))]
     with open(file_in(folder, "md"), "w", encoding="utf-8") as file:
         file.write("\n".join(lines[:-1]) + "\n")

@@ -9,12 +9,16 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/counted_calls.h"
+#include "tests/support/counted_heap.h"
+
 namespace bench {
 namespace {
 
-std::vector<double> sorted(const std::vector<Round>& rounds, double Round::* field) {
+template <class Part>
+std::vector<double> sorted(const std::vector<Part>& parts, double Part::* field) {
   std::vector<double> values;
-  for (const Round& round : rounds) values.push_back(round.*field);
+  for (const Part& part : parts) values.push_back(part.*field);
   std::ranges::sort(values);
   return values;
 }
@@ -94,6 +98,7 @@ unsigned number(const std::string& option, const std::string& text, unsigned mos
 }
 
 int run_program(const char* name, const std::function<void()>& body) {
+  sheaf::test::count_heap(false);
   try {
     body();
     return 0;
@@ -114,7 +119,7 @@ Comparison::Comparison(const Schedule& schedule,
 // Runs the rounds of one opening.
 void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& peers) {
   if (rows_.empty()) {
-    for (const Contestant& peer : peers) rows_.push_back({peer.name, {}});
+    for (const Contestant& peer : peers) rows_.push_back({peer.name, {}, {}});
     order_.emplace(peers.size());
   }
   for (const Contestant& peer : peers) peer.round(schedule.length / 4);  // warm-up
@@ -122,6 +127,16 @@ void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& pe
     for (const std::size_t i : order_->next())
       rows_[i].rounds.push_back(peers[i].round(schedule.length));
   }
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    rows_[i].calls.push_back(count_calls(peers[i], schedule.length));
+  }
+}
+
+Comparison::Calls Comparison::count_calls(const Contestant& peer,
+                                          std::chrono::milliseconds length) {
+  const CountedCalls counted;
+  const Round round = peer.round(length);
+  return {counted.system_calls() / round.operations, counted.allocations() / round.operations};
 }
 
 const Comparison::Row* Comparison::find(const std::string& name) const {
@@ -142,6 +157,7 @@ double Comparison::ratio(const std::string& mine, const std::string& other) cons
 void Comparison::print(unsigned keys, std::span<const Column> columns) const {
   std::printf("%-18s %9s %9s %9s %10s", "", "ops/s", "low", "high", "keys/s");
   for (const Figure& figure : figures) std::printf(" %9s", figure.title);
+  std::printf(" %9s %9s", "calls/op", "allocs/op");
   for (const Column& column : columns) std::printf(" %9s", column.title.c_str());
   std::printf("\n");
   for (const Row& row : rows_) {
@@ -152,6 +168,8 @@ void Comparison::print(unsigned keys, std::span<const Column> columns) const {
     for (const Figure& figure : figures) {
       std::printf(" %9.*f", figure.decimals, median(sorted(row.rounds, figure.field)));
     }
+    std::printf(" %9.2f %9.2f", median(sorted(row.calls, &Calls::system)),
+                median(sorted(row.calls, &Calls::allocations)));
     for (const Column& column : columns) std::printf(" %9.2f", ratio(row.name, column.other));
     std::printf("\n");
   }
@@ -166,6 +184,8 @@ std::string Comparison::json(const Row& row, std::span<const Column> columns) co
   for (const Figure& figure : figures) {
     out += member(figure.name, median(sorted(row.rounds, figure.field)));
   }
+  out += member("system_calls", median(sorted(row.calls, &Calls::system)));
+  out += member("allocations", median(sorted(row.calls, &Calls::allocations)));
   std::string ratios;
   for (const auto& [title, other] : columns) {
     if (other != row.name && find(other) != nullptr)

@@ -94,6 +94,7 @@ Round measure(unsigned threads, std::chrono::milliseconds length,
   Round round;
   if (all.empty()) return round;
   const double count = static_cast<double>(all.size());
+  round.operations = count;
   round.per_second = count / took.count();
   round.p50_us = microseconds(all[all.size() / 2]);
   round.p99_us = microseconds(all[all.size() * 99 / 100]);

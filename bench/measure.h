@@ -18,6 +18,7 @@ struct Target {
 
 // The results of one round of one contestant.
 struct Round {
+  double operations = 0;
   double per_second = 0;
   double p50_us = 0;
   double p99_us = 0;

@@ -40,6 +40,11 @@ class Cells(unittest.TestCase):
         for cell in cells:
             self.assertEqual((cell["work"], cell["servers"], cell["threads"], cell["busy"]),
                              ("get", 1, 2, 1))
+            for name, found in cell["contestants"].items():
+                if name != "raw":
+                    self.assertGreaterEqual(found["allocations"], 1, name)  # for each value
+                if found["system_calls"] is not None:
+                    self.assertGreater(found["system_calls"], 0, name)
         self.assertIn("| get | 1 | 2 | ", self.read("cells.md"))
         self.assertIn("spin, busy 1, free", self.read("cells.md"))
         drawn = [each.text for each in xml.fromstring(self.read("cells.svg")).iter(SVG + "text")]

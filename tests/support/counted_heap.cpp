@@ -17,22 +17,30 @@ void __libc_free(void* memory);                                  // NOLINT
 
 namespace {
 
+constexpr auto relaxed = std::memory_order_relaxed;
+constinit std::atomic<bool> counting = true;
 constinit std::atomic<std::size_t> in_use = 0;
+constinit std::atomic<std::size_t> handed_out = 0;
 
 void* counted(void* memory) noexcept {
-  if (memory != nullptr) in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
+  if (memory == nullptr || !counting.load(relaxed)) return memory;
+  in_use.fetch_add(malloc_usable_size(memory), relaxed);
+  handed_out.fetch_add(1, relaxed);
   return memory;
 }
 
 void forget(void* memory) noexcept {
-  if (memory != nullptr) in_use.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
+  if (memory == nullptr || !counting.load(relaxed)) return;
+  in_use.fetch_sub(malloc_usable_size(memory), relaxed);
 }
 
 }  // namespace
 
 namespace sheaf::test {
 
-std::size_t heap_in_use() noexcept { return in_use.load(std::memory_order_relaxed); }
+std::size_t heap_in_use() noexcept { return in_use.load(relaxed); }
+std::size_t allocations() noexcept { return handed_out.load(relaxed); }
+void count_heap(bool on) noexcept { counting.store(on, relaxed); }
 
 }  // namespace sheaf::test
 
