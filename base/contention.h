@@ -4,7 +4,7 @@
 // long, and this process computed for little of that time, then another process did. Yields every
 // now and then are enough, and more of them would give away more of the processor.
 //
-// Thread rule: any thread.
+// Pure: no socket, clock, entropy, thread or callback. Thread rule: any thread.
 
 #include <atomic>
 #include <bit>
@@ -18,22 +18,27 @@ class Contention {
  public:
   // Another process that computes keeps the processor for longer than this; a server soon sleeps.
   static constexpr std::chrono::milliseconds too_long{1};
-  // From one yield to the next. They cost more where others compete.
+  // From one yield that is watched to the next. They cost more where others compete.
   static constexpr std::chrono::milliseconds interval{10};
-  static constexpr std::chrono::milliseconds interval_if_found{50};
+  static constexpr std::chrono::milliseconds interval_if_found{100};
   // Next to two processes that compute on two processors, every second yield takes long. On an idle
   // machine one in a hundred does. So it takes two of the last eight to believe in others.
   static constexpr int fewest_long = 2;
 
-  // Returns true if others compete. Yields the processor before, if it is time to.
-  bool probe(Deadline now) noexcept;
-
-  // A thread yielded for `took`. Meanwhile the process used `own` of all processors.
+  bool found() const noexcept { return std::popcount(history_.load(relaxed)) >= fewest_long; }
+  // True if it is time to watch a yield.
+  bool due(Deadline now) const noexcept { return now >= next_.load(relaxed); }
+  // True for one thread when it is time: its next yield is watched.
+  bool begin(Deadline now) noexcept {
+    Deadline due = next_.load(relaxed);
+    const Deadline next = now + (found() ? interval_if_found : interval);
+    return now >= due && next_.compare_exchange_strong(due, next, relaxed);
+  }
+  // That yield took so long, while the process used `own` of all processors.
   void yielded(std::chrono::nanoseconds took, std::chrono::nanoseconds own) noexcept {
     const unsigned is_long = took - own >= too_long ? 1 : 0;
     history_.store(static_cast<std::uint8_t>(history_.load(relaxed) << 1 | is_long), relaxed);
   }
-  bool found() const noexcept { return std::popcount(history_.load(relaxed)) >= fewest_long; }
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;

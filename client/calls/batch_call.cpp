@@ -22,9 +22,9 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
   if (others == 0) return false;
   const bool many = plan.size() >= ExtraConnections::fewest_keys * plan.nodes().size();
   if (plan.nodes().size() == 1) return many;
-  if (many && context.extra_connections()->contention().probe(now)) return true;
-  const bool yields = context.path().loop().yielding().pays(now);
-  return others < (yields ? most_yielding_in_batches : most_sleeping_in_batches) &&
+  Yielding& yielding = context.path().loop().yielding();
+  if (many && yielding.others_compete(now)) return true;
+  return others < (yielding.pays(now) ? most_yielding_in_batches : most_sleeping_in_batches) &&
          others <= context.extra_connections()->limit();
 }
 

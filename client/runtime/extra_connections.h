@@ -40,7 +40,6 @@
 
 #include <sheaf/metrics.h>
 
-#include "base/contention.h"
 #include "base/mutex.h"
 #include "client/runtime/path.h"
 #include "client/runtime/recent_peak.h"
@@ -127,8 +126,6 @@ class ExtraConnections final : public cluster::MapListener {
   unsigned other_callers(unsigned callers, Deadline now) noexcept {
     return others_.report(lent_ + callers, now);
   }
-  // Finds out if other processes compete for the processors.
-  Contention& contention() noexcept { return contention_; }
   // Adds what the paths counted. Blocks; do not call under a baton.
   void add_to(std::vector<NodeStats>& stats);
   void add_to(std::vector<NodeMetrics>& metrics);
@@ -165,7 +162,6 @@ class ExtraConnections final : public cluster::MapListener {
   std::atomic<unsigned> lent_ = 0;
   std::atomic<unsigned> late_writes_ = 0;
   RecentPeak others_;
-  Contention contention_;
   std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the most recently used is last
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
   std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: those known here

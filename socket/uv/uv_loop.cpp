@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/quiet_thread.h"
 #include "base/read_clocks.h"
 
 namespace sheaf::socket {
@@ -150,11 +149,8 @@ bool UvLoop::spin(Deadline until) {
       spin_misses_ = 0;
       return true;
     }
-    yield_processor();
-    const Deadline ran_again = read_monotonic();
-    yielding_.yielded(now, ran_again);
-    if (!yielding_.pays(ran_again)) break;
-    now = ran_again;
+    now = yielding_.yield_at(now);
+    if (!yielding_.pays(now)) break;
   }
   ++spin_misses_;
   return false;

@@ -26,13 +26,20 @@ TEST(Contention, IsNotFoundWhereThisProcessComputed) {
   EXPECT_FALSE(contention.found());
 }
 
-TEST(Contention, IsLookedForNowAndThen) {
+TEST(Contention, IsLookedForByOneThreadNowAndThen) {
   Contention contention;
-  contention.yielded(4ms, 0ms);
-  contention.yielded(4ms, 0ms);
-  EXPECT_TRUE(contention.probe(1s));
-  for (int i = 0; i < 7; ++i) EXPECT_TRUE(contention.probe(1s + 49ms));  // does not yield again
-  EXPECT_TRUE(contention.found());
+  EXPECT_TRUE(contention.begin(1s));
+  EXPECT_FALSE(contention.begin(1s));
+  EXPECT_FALSE(contention.due(1s + 9ms));
+  EXPECT_TRUE(contention.begin(1s + 10ms));
+}
+
+TEST(Contention, IsLookedForLessOftenOnceItIsFound) {
+  Contention contention;
+  for (int i = 0; i < 2; ++i) contention.yielded(4ms, 0ms);
+  EXPECT_TRUE(contention.begin(1s));
+  EXPECT_FALSE(contention.begin(1s + 99ms));
+  EXPECT_TRUE(contention.begin(1s + 100ms));
 }
 
 }  // namespace

@@ -50,5 +50,16 @@ TEST(Yielding, ForgetsABusyTimeThatIsOver) {
   EXPECT_TRUE(yielding.pays(now + 20ms));
 }
 
+TEST(Yielding, PaysOnlyToFindOutWhileOtherProcessesCompete) {
+  Yielding yielding;
+  for (int i = 0; i < 2; ++i) yielding.contention().yielded(4ms, 0ms);
+  EXPECT_TRUE(yielding.pays(1s));
+  EXPECT_TRUE(yielding.contention().begin(1s));
+  EXPECT_FALSE(yielding.pays(1s + 99ms));
+  EXPECT_TRUE(yielding.pays(1s + 100ms));
+  for (int i = 0; i < 7; ++i) yielding.contention().yielded(20us, 0ms);
+  EXPECT_TRUE(yielding.pays(1s + 1ms));
+}
+
 }  // namespace
 }  // namespace sheaf
