@@ -117,7 +117,7 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
 void ClientNode::start(Request& request, Now now) {
   request.items_ = 0;
   request.arrived_at_ = now.mono;
-  counts_.requests += request.unanswered();
+  tallies_.on_start(request.unanswered());
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
     return;
@@ -127,7 +127,7 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   if (request.operation.deadline <= now.mono) {
-    counts_.timed_out += request.unanswered();
+    tallies_.on_timeout(request.unanswered());
     fail(request, Outcome::not_sent, Reason::timed_out,
          "the deadline passed before the request could be sent", now);
     return;
@@ -193,7 +193,7 @@ void ClientNode::pump(Now now) {
 }
 
 void ClientNode::expire(Request& request, bool late, Now now) {
-  counts_.timed_out += request.unanswered();
+  tallies_.on_timeout(request.unanswered());
   if (queue_.contains(request)) {
     const std::string_view why = why_it_waits(request, queue_, pool_);
     queue_.remove(request);
@@ -236,7 +236,7 @@ bool ClientNode::hand_over(Request& request, Request& heir, Now now) {
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
-  counts_.replies += request.unanswered();
+  tallies_.on_reply(request.unanswered());
   latency_.on_answer(now.mono - request.submitted_at, now);
   admission_->on_answer(request.place_, request.width(), now.mono - request.submitted_at, now);
   const bool goes_on = reply.redirect || (request.provisional && reply.status != Status::done);
@@ -271,22 +271,6 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   const bool movable = (outcome == Outcome::not_sent || lost) && !over;
   if (movable && owner_.reroute(request, now)) return;
   tallies_.on_failure(request.operation.verb, outcome, request.unanswered());
-  switch (outcome) {
-    case Outcome::refused:
-      counts_.refused += request.unanswered();
-      break;
-    case Outcome::not_sent:
-      counts_.not_sent += request.unanswered();
-      break;
-    case Outcome::unknown:
-      counts_.unknown += request.unanswered();
-      break;
-    case Outcome::overloaded:
-      counts_.overloaded += request.unanswered();
-      break;
-    default:
-      break;
-  }
   Completion completion;
   completion.outcome = outcome;
   completion.reason = reason;
@@ -335,12 +319,8 @@ void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request,
 void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, const Reply& reply,
                                 Now now) {
   ++ours(request).items_;
-  ++counts_.replies;
-  if (reply.status == Status::refused) ++counts_.refused;
   const bool asked_again = reply.unsure && reply.status == Status::absent;  // and counted then
-  if (ours(request).counted && !asked_again) {
-    tallies_.on_item(request.operation.verb, reply.status);
-  }
+  tallies_.on_item(request.operation.verb, reply.status, ours(request).counted && !asked_again);
   request.sink->on_item(request, index, reply, now);
 }
 
@@ -527,13 +507,7 @@ NodeStats ClientNode::stats() const {
   NodeStats stats;
   stats.node = options_.identity;
   stats.weight = options_.weight;
-  stats.requests = counts_.requests;
-  stats.replies = counts_.replies;
-  stats.refused = counts_.refused;
-  stats.not_sent = counts_.not_sent;
-  stats.unknown = counts_.unknown;
-  stats.overloaded = counts_.overloaded;
-  stats.timed_out = counts_.timed_out;
+  tallies_.add_to(stats);
   stats.health = health_.state();
   stats.round_trip = latency_.mean();
   stats.downs = health_.downs();

@@ -130,17 +130,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
 
  private:
-  // The part of NodeStats that is about requests.
-  struct Counts {
-    std::uint64_t requests = 0;
-    std::uint64_t replies = 0;
-    std::uint64_t refused = 0;
-    std::uint64_t not_sent = 0;
-    std::uint64_t unknown = 0;
-    std::uint64_t overloaded = 0;
-    std::uint64_t timed_out = 0;
-  };
-
   // Events of the pool's sockets.
   void on_socket_ready(socket::ClientSocket& socket, Now now) override;
   void on_socket_reply(socket::ClientSocket& socket, socket::Request& request,
@@ -189,7 +178,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;
   EarliestTimer timer_;
-  Counts counts_;
   Tallies tallies_;
 };
 

@@ -33,22 +33,38 @@ void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) {
   Tally& tally = of(verb);
   switch (outcome) {
     case Outcome::refused:
+      totals_.refused += keys;
       tally.refused += keys;
       break;
     case Outcome::not_sent:
+      totals_.not_sent += keys;
+      tally.not_sent += keys;
+      break;
     case Outcome::shutdown:
       tally.not_sent += keys;
       break;
     case Outcome::unknown:
+      totals_.unknown += keys;
       tally.unknown += keys;
       break;
     case Outcome::overloaded:
+      totals_.overloaded += keys;
       tally.overloaded += keys;
       break;
     case Outcome::unsupported:
     case Outcome::invalid:
       break;  // the caller's mistakes say nothing about the node
   }
+}
+
+void Tallies::add_to(NodeStats& stats) const noexcept {
+  stats.requests += totals_.requests;
+  stats.replies += totals_.replies;
+  stats.refused += totals_.refused;
+  stats.not_sent += totals_.not_sent;
+  stats.unknown += totals_.unknown;
+  stats.overloaded += totals_.overloaded;
+  stats.timed_out += totals_.timed_out;
 }
 
 std::string operation_name(protocol::Verb verb) {

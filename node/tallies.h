@@ -1,7 +1,8 @@
 #pragma once
 
-// Tallies: counts how a node's requests ended, by operation, and how long the answers took. An
-// operation takes memory from its first request on.
+// Tallies: counts a node's requests and how they ended, in total (NodeStats) and by operation
+// (OperationMetrics), and how long the answers took. An operation takes memory from its first
+// request on. `keys` counts those of a request without an answer of their own.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <sheaf/metrics.h>
+#include <sheaf/stats.h>
 
 #include "base/histogram.h"
 #include "protocol/operation.h"
@@ -23,8 +25,12 @@ class Tallies {
  public:
   using Verb = protocol::Verb;
 
-  // A request was answered. `keys` counts those without an answer of their own; for a get_many
-  // these are absent.
+  void on_start(std::uint32_t keys) noexcept { totals_.requests += keys; }
+  // Its deadline came. How it ended counts, too.
+  void on_timeout(std::uint32_t keys) noexcept { totals_.timed_out += keys; }
+  // A reply came, whether it ends the request or not.
+  void on_reply(std::uint32_t keys) noexcept { totals_.replies += keys; }
+  // A request was answered. For a get_many, the keys without an answer of their own are absent.
   void on_answer(Verb verb, protocol::Status status, std::uint32_t keys,
                  std::chrono::nanoseconds trip) {
     Tally& tally = of(verb);
@@ -35,14 +41,28 @@ class Tallies {
     }
     tally.round_trip.record(trip);
   }
-  // One key of a batch was answered.
-  void on_item(Verb verb, protocol::Status status) { count(of(verb), status, 1); }
+  // One key of a batch was answered. `counts`: as an operation, too.
+  void on_item(Verb verb, protocol::Status status, bool counts) {
+    ++totals_.replies;
+    if (status == protocol::Status::refused) ++totals_.refused;
+    if (counts) count(of(verb), status, 1);
+  }
   void on_failure(Verb verb, Outcome outcome, std::uint32_t keys);
 
+  void add_to(NodeStats& stats) const noexcept;
   // Only the operations that were used, in the order of Verb.
   std::vector<OperationMetrics> snapshot() const;
 
  private:
+  struct Totals {
+    std::uint64_t requests = 0;
+    std::uint64_t replies = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t not_sent = 0;
+    std::uint64_t unknown = 0;
+    std::uint64_t overloaded = 0;
+    std::uint64_t timed_out = 0;
+  };
   struct Tally {
     std::uint64_t done = 0;
     std::uint64_t absent = 0;
@@ -62,6 +82,7 @@ class Tallies {
   std::uint8_t add();
   static void count(Tally& tally, protocol::Status status, std::uint32_t keys) noexcept;
 
+  Totals totals_;
   std::array<std::uint8_t, protocol::verb_count> places_{};  // its tally + 1; 0: not used
   std::vector<Tally> tallies_;
 };

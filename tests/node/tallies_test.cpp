@@ -33,7 +33,7 @@ TEST(Tallies, CountHowRequestsEndByOperation) {
 // Protocols answer the existing keys of a batch; the end says that the others are absent.
 TEST(Tallies, KeysOfABatchWithoutAnAnswerOfTheirOwnAreMisses) {
   Tallies tallies;
-  for (int i = 0; i < 5; ++i) tallies.on_item(Verb::get_many, Status::done);
+  for (int i = 0; i < 5; ++i) tallies.on_item(Verb::get_many, Status::done, true);
   tallies.on_answer(Verb::get_many, Status::done, 15, 40us);
   const auto all = tallies.snapshot();
   ASSERT_EQ(all.size(), 1u);
@@ -55,6 +55,35 @@ TEST(Tallies, OfSeveralConnectionsAddUpByOperation) {
   EXPECT_EQ(sum[0].done, 2u);
   EXPECT_EQ(sum[0].round_trip.count, 2u);
   EXPECT_EQ(sum[1].operation, "remove");
+}
+
+// A key that is asked again is no miss yet, and a client that closes is no failure of the node.
+TEST(Tallies, TotalsCountRepliesThatAreNoAnswerOfAnOperation) {
+  Tallies tallies;
+  tallies.on_start(20);
+  tallies.on_item(Verb::get_many, Status::absent, false);
+  tallies.on_item(Verb::get_many, Status::refused, true);
+  tallies.on_reply(1);
+  tallies.on_timeout(2);
+  tallies.on_failure(Verb::get_many, Outcome::unknown, 2);
+  tallies.on_failure(Verb::get_many, Outcome::not_sent, 3);
+  tallies.on_failure(Verb::get_many, Outcome::overloaded, 4);
+  tallies.on_failure(Verb::get_many, Outcome::refused, 5);
+  tallies.on_failure(Verb::get_many, Outcome::shutdown, 5);
+  NodeStats stats;
+  tallies.add_to(stats);
+  EXPECT_EQ(stats.requests, 20u);
+  EXPECT_EQ(stats.replies, 3u);
+  EXPECT_EQ(stats.timed_out, 2u);
+  EXPECT_EQ(stats.unknown, 2u);
+  EXPECT_EQ(stats.not_sent, 3u);
+  EXPECT_EQ(stats.overloaded, 4u);
+  EXPECT_EQ(stats.refused, 6u);
+  const auto all = tallies.snapshot();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].absent, 0u);
+  EXPECT_EQ(all[0].refused, 6u);
+  EXPECT_EQ(all[0].not_sent, 8u);
 }
 
 }  // namespace
