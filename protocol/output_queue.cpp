@@ -97,18 +97,24 @@ std::span<const Bytes> OutputQueue::parts() {
     }
   };
   std::size_t skip = front_taken_;
+  std::size_t room = write_limit_;
   const auto add_rest = [&](const char* data, std::size_t size) {
     const std::size_t skipped = std::min(skip, size);
     skip -= skipped;
-    add(data + skipped, size - skipped);
+    const std::size_t rest = std::min(size - skipped, room);
+    room -= rest;
+    add(data + skipped, rest);
   };
   for (std::size_t i = first_; i < frames_.size() && count <= parts.size(); ++i) {
     const Frame& frame = frames_[i];
     if (frame.id > gate_) break;
     if (!frame.erased) {
+      const bool whole = frame.size() - skip <= room;
+      if (!whole && room < write_limit_) break;
       add_rest(bytes_.data() + at, frame.before);
       add_rest(frame.borrowed.data(), frame.borrowed.size());
       add_rest(bytes_.data() + at + frame.before, frame.after);
+      if (write_limit_ != no_limit && (!whole || half_written())) break;
     }
     at += frame.owned();
   }

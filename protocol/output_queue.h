@@ -10,6 +10,9 @@
 // A frame may hold a secret. Its bytes are wiped once it has left, or when the queue is cleared or
 // destroyed. The queue leaves no copy of them when it reallocates.
 //
+// Writes may be limited, for peers that read an encrypted record at a time: then a frame leaves
+// whole in one write, unless it is larger than the limit, and nothing follows its end in that case.
+//
 // A closed gate after a frame holds back later frames until one that must leave before them is
 // there.
 //
@@ -59,6 +62,9 @@ class OutputQueue {
   // The same for a frame with a secret, which is copied: reserve() has made room for all of it.
   FrameId end_secret();
 
+  // From now on parts() has at most so many bytes. They end where a frame ends, or are part of one
+  // frame.
+  void limit_writes(std::size_t bytes) noexcept { write_limit_ = bytes; }
   // The next bytes to write, in a few pieces; valid until the next call that changes the queue.
   std::span<const Bytes> parts();
   // The kernel took the first `size` of these bytes.
@@ -90,6 +96,7 @@ class OutputQueue {
   static constexpr std::size_t few_parts = 4;  // without borrowed bytes there are hardly more
   static constexpr std::size_t max_parts = 64;
   static constexpr FrameId no_gate = ~FrameId{0};
+  static constexpr std::size_t no_limit = ~std::size_t{0};
 
   struct Frame {
     FrameId id = 0;
@@ -118,6 +125,7 @@ class OutputQueue {
   std::size_t first_ = 0;
   std::size_t front_taken_ = 0;  // bytes of frames_[first_] that have left
   std::size_t pending_ = 0;
+  std::size_t write_limit_ = no_limit;
   std::size_t erased_frames_ = 0;
   std::size_t erased_bytes_ = 0;
   bool has_secrets_ = false;  // true if bytes_ holds secrets, or has since it was last empty

@@ -36,13 +36,21 @@ LifeOptions life_options(const SessionOptions& options) {
   return life;
 }
 
+// memcached reads a record of TLS into its buffer of 16 KiB or, the rest of a value, to where the
+// value belongs. It then waits for more on the socket, although OpenSSL may still have the rest of
+// the record (1.6.18: try_read_network(), conn_nread). So a record must fit into the buffer, which
+// may hold the beginning of a request, and end where a value ends that began in an earlier one.
+constexpr std::size_t most_in_a_record = 15 * 1024;
+
 }  // namespace
 
 MemcachedSession::MemcachedSession(SessionOptions options)
     : SessionBase(life_options(options), options.first_opaque),
       options_(bounded(std::move(options))),
       login_(options_.login),
-      answers_(life(), requests()) {}
+      answers_(life(), requests()) {
+  if (options_.over_tls) life().output().limit_writes(most_in_a_record);
+}
 
 Peer MemcachedSession::peer() const {
   if (!server_.version) return {};

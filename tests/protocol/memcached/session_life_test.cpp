@@ -303,5 +303,47 @@ TYPED_TEST(Life, AnyByteShowsThatTheServerLives) {
   EXPECT_EQ(wire.session.poll_deadline(), wire.now().mono + 10s);
 }
 
+// Small sets, and a large one among them. Returns where each of the writes ends.
+template <class Wire>
+std::vector<std::size_t> ends_of_writes(bool over_tls, std::string_view large) {
+  SessionOptions options = test_options();
+  options.over_tls = over_tls;
+  Wire wire(options);
+  const std::string small(1'000, 's');
+  for (int i = 0; i < 60; ++i) wire.submit(set("key" + std::to_string(i), i == 30 ? large : small));
+  std::vector<std::size_t> ends{0};
+  for (;;) {
+    std::size_t size = 0;
+    for (const Bytes part : wire.session.poll_output()) size += part.size();
+    if (size == 0) return ends;
+    wire.session.on_output(size, wire.now());
+    ends.push_back(ends.back() + size);
+  }
+}
+
+template <class Wire>
+void expect_that_writes_fit_over_tls() {
+  const std::string large(20'000, 'l');
+  const std::vector<std::size_t> plain = ends_of_writes<Wire>(false, large);
+  EXPECT_EQ(plain.size(), 2u);
+  const std::vector<std::size_t> ends = ends_of_writes<Wire>(true, large);
+  EXPECT_EQ(ends.back(), plain.back());
+  for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_LE(ends[i] - ends[i - 1], 15'360u);
+  // The large set begins a write of 15 KiB, and nothing follows its rest.
+  const auto second = std::ranges::find_if(ends, [&](std::size_t end) {
+    return std::ranges::find(ends, end + 15'360) != ends.end() && end >= 30'000 && end < 33'000;
+  });
+  ASSERT_NE(second, ends.end());
+  ASSERT_GE(ends.end() - second, 3);
+  EXPECT_GT(second[2] - second[0], 20'000u);
+  EXPECT_LT(second[2] - second[0], 20'100u);
+}
+
+// memcached waits for more after a value that ends within a record of TLS.
+TEST(SessionLife, AWriteOverTlsFitsIntoTheServersBufferAndEndsWithALargeValue) {
+  expect_that_writes_fit_over_tls<MetaWire>();
+  expect_that_writes_fit_over_tls<BinaryWire>();
+}
+
 }  // namespace
 }  // namespace sheaf::protocol::memcached
