@@ -25,7 +25,7 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
   Yielding& yielding = context.path().loop().yielding();
   if (many && yielding.others_compete(now)) return true;
   return others < (yielding.pays(now) ? most_yielding_in_batches : most_sleeping_in_batches) &&
-         others <= context.extra_connections()->limit();
+         enough_for(context, others);
 }
 
 // Reads the keys whose extra connection ended again, over the client's own connections.

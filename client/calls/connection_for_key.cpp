@@ -18,8 +18,8 @@ bool is_few(runtime::Context& context, unsigned others, std::size_t servers, Dea
 ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& request,
                                    Deadline now)
     : context_(context), request_(request) {
-  const unsigned others = sharing_callers(context, now);
-  if (others == 0) return;
+  const unsigned others = other_callers(context, now);
+  if (others == 0 || !enough_for(context, others)) return;
   const auto topology = context.topology();
   if (!is_few(context, others, topology->members().size(), now)) return;
   owner_ = {topology->epoch(), topology->owner(request.operation.key)};

@@ -15,9 +15,8 @@ unsigned other_callers(runtime::Context& context, Deadline now) {
   return connections->other_callers(context.lane().callers(), now);
 }
 
-unsigned sharing_callers(runtime::Context& context, Deadline now) {
-  const unsigned others = other_callers(context, now);
-  return others > 0 && others <= context.extra_connections()->limit() ? others : 0;
+bool enough_for(runtime::Context& context, unsigned callers) noexcept {
+  return callers <= context.extra_connections()->limit();
 }
 
 ExtraConnections::Lease extra_connection(runtime::Context& context,

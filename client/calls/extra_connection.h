@@ -13,9 +13,9 @@ namespace sheaf::client::calls {
 // if no call may use an extra connection now: there are none, or something is in flight for which
 // no thread waits.
 unsigned other_callers(runtime::Context& context, Deadline now);
-// The same, but 0 also if there are fewer extra connections than those callers: some would then
-// share one and others not, which is the slowest.
-unsigned sharing_callers(runtime::Context& context, Deadline now);
+// True if there is an extra connection for each of these callers, of which there are some. If not,
+// some would share a connection and others not, which is the slowest.
+bool enough_for(runtime::Context& context, unsigned callers) noexcept;
 
 // Borrows an extra connection to these nodes, if they are up. Empty if not. Call it only if there
 // are other callers. `epoch` is of the topology that named the nodes. There is none while a server
