@@ -18,7 +18,7 @@ void Tallies::count(Tally& tally, protocol::Status status, std::uint32_t keys) n
       tally.not_stored += keys;
       break;
     case protocol::Status::refused:
-      tally.refused += keys;
+      tally.failures.refused += keys;
       break;
   }
 }
@@ -29,42 +29,38 @@ std::uint8_t Tallies::add() {
   return static_cast<std::uint8_t>(tallies_.size());
 }
 
-void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) {
-  Tally& tally = of(verb);
+void Tallies::Failures::count(Outcome outcome, std::uint32_t keys) noexcept {
   switch (outcome) {
     case Outcome::refused:
-      totals_.refused += keys;
-      tally.refused += keys;
+      refused += keys;
       break;
     case Outcome::not_sent:
-      totals_.not_sent += keys;
-      tally.not_sent += keys;
-      break;
-    case Outcome::shutdown:
-      tally.not_sent += keys;
+      not_sent += keys;
       break;
     case Outcome::unknown:
-      totals_.unknown += keys;
-      tally.unknown += keys;
+      unknown += keys;
       break;
     case Outcome::overloaded:
-      totals_.overloaded += keys;
-      tally.overloaded += keys;
+      overloaded += keys;
       break;
+    case Outcome::shutdown:
     case Outcome::unsupported:
     case Outcome::invalid:
-      break;  // the caller's mistakes say nothing about the node
+      break;
   }
+}
+
+// What was not sent because the client closes is no failure of the node, but one of the operation.
+void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) {
+  totals_.failures.count(outcome, keys);
+  of(verb).failures.count(outcome == Outcome::shutdown ? Outcome::not_sent : outcome, keys);
 }
 
 void Tallies::add_to(NodeStats& stats) const noexcept {
   stats.requests += totals_.requests;
   stats.replies += totals_.replies;
-  stats.refused += totals_.refused;
-  stats.not_sent += totals_.not_sent;
-  stats.unknown += totals_.unknown;
-  stats.overloaded += totals_.overloaded;
   stats.timed_out += totals_.timed_out;
+  totals_.failures.add_to(stats);
 }
 
 std::string operation_name(protocol::Verb verb) {
@@ -78,7 +74,9 @@ std::vector<OperationMetrics> Tallies::snapshot() const {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i] == 0) continue;
     const Tally& tally = tallies_[places_[i] - 1u];
-    const std::uint64_t failed = tally.refused + tally.not_sent + tally.unknown + tally.overloaded;
+    const Failures& failures = tally.failures;
+    const std::uint64_t failed =
+        failures.refused + failures.not_sent + failures.unknown + failures.overloaded;
     if (tally.done + tally.absent + tally.not_stored + failed + tally.round_trip.count() == 0)
       continue;
     OperationMetrics& out = all.emplace_back();
@@ -86,10 +84,7 @@ std::vector<OperationMetrics> Tallies::snapshot() const {
     out.done = tally.done;
     out.absent = tally.absent;
     out.not_stored = tally.not_stored;
-    out.refused = tally.refused;
-    out.not_sent = tally.not_sent;
-    out.unknown = tally.unknown;
-    out.overloaded = tally.overloaded;
+    failures.add_to(out);
     out.round_trip = tally.round_trip.snapshot();
   }
   return all;

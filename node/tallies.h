@@ -44,7 +44,7 @@ class Tallies {
   // One key of a batch was answered. `counts`: as an operation, too.
   void on_item(Verb verb, protocol::Status status, bool counts) {
     ++totals_.replies;
-    if (status == protocol::Status::refused) ++totals_.refused;
+    if (status == protocol::Status::refused) ++totals_.failures.refused;
     if (counts) count(of(verb), status, 1);
   }
   void on_failure(Verb verb, Outcome outcome, std::uint32_t keys);
@@ -54,23 +54,32 @@ class Tallies {
   std::vector<OperationMetrics> snapshot() const;
 
  private:
-  struct Totals {
-    std::uint64_t requests = 0;
-    std::uint64_t replies = 0;
+  struct Failures {
     std::uint64_t refused = 0;
     std::uint64_t not_sent = 0;
     std::uint64_t unknown = 0;
     std::uint64_t overloaded = 0;
+    // Others say nothing about the node.
+    void count(Outcome outcome, std::uint32_t keys) noexcept;
+    template <class Counts>
+    void add_to(Counts& counts) const noexcept {
+      counts.refused += refused;
+      counts.not_sent += not_sent;
+      counts.unknown += unknown;
+      counts.overloaded += overloaded;
+    }
+  };
+  struct Totals {
+    std::uint64_t requests = 0;
+    std::uint64_t replies = 0;
     std::uint64_t timed_out = 0;
+    Failures failures;
   };
   struct Tally {
     std::uint64_t done = 0;
     std::uint64_t absent = 0;
     std::uint64_t not_stored = 0;
-    std::uint64_t refused = 0;
-    std::uint64_t not_sent = 0;
-    std::uint64_t unknown = 0;
-    std::uint64_t overloaded = 0;
+    Failures failures;
     Histogram round_trip;
   };
 
