@@ -15,10 +15,9 @@
 namespace bench {
 namespace {
 
-template <class Part>
-std::vector<double> sorted(const std::vector<Part>& parts, double Part::* field) {
+std::vector<double> sorted(const std::vector<Round>& rounds, double Round::* field) {
   std::vector<double> values;
-  for (const Part& part : parts) values.push_back(part.*field);
+  for (const Round& round : rounds) values.push_back(round.*field);
   std::ranges::sort(values);
   return values;
 }
@@ -30,11 +29,25 @@ struct Figure {
   double Round::* field;
   int decimals;
 };
-constexpr Figure figures[] = {
-    {"p50 us", "p50_us", &Round::p50_us, 1},          {"p99 us", "p99_us", &Round::p99_us, 1},
-    {"p99.9 us", "p999_us", &Round::p999_us, 1},      {"cpu us/op", "cpu_us", &Round::cpu_us, 2},
-    {"servers", "servers_us", &Round::servers_us, 2}, {"waits/op", "waits", &Round::waits, 2},
-    {"lost/op", "losses", &Round::losses, 2}};
+constexpr Figure figures[] = {{"p50 us", "p50_us", &Round::p50_us, 1},
+                              {"p99 us", "p99_us", &Round::p99_us, 1},
+                              {"p99.9 us", "p999_us", &Round::p999_us, 1},
+                              {"cpu us/op", "cpu_us", &Round::cpu_us, 2},
+                              {"servers", "servers_us", &Round::servers_us, 2},
+                              {"waits/op", "waits", &Round::waits, 2},
+                              {"lost/op", "losses", &Round::losses, 2},
+                              {"calls/op", "system_calls", &Round::system_calls, 2},
+                              {"allocs/op", "allocations", &Round::allocations, 2}};
+
+// A round whose rate does not count. A machine that is busy may leave a short one no operation.
+Round counted_round(const Contestant& peer, std::chrono::milliseconds length) {
+  const CountedCalls counted;
+  Round round;
+  while (round.operations == 0) round = peer.round(length);
+  round.system_calls = counted.system_calls() / round.operations;
+  round.allocations = counted.allocations() / round.operations;
+  return round;
+}
 
 // A member of an object in JSON, and a comma. A round without operations has no ratio, and JSON no
 // infinity.
@@ -119,24 +132,20 @@ Comparison::Comparison(const Schedule& schedule,
 // Runs the rounds of one opening.
 void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& peers) {
   if (rows_.empty()) {
-    for (const Contestant& peer : peers) rows_.push_back({peer.name, {}, {}});
+    for (const Contestant& peer : peers) rows_.push_back({peer.name, {}});
     order_.emplace(peers.size());
   }
   for (const Contestant& peer : peers) peer.round(schedule.length / 4);  // warm-up
-  for (int round = 0; round < schedule.rounds; ++round) {
-    for (const std::size_t i : order_->next())
-      rows_[i].rounds.push_back(peers[i].round(schedule.length));
+  std::vector<Round> counted;
+  for (const Contestant& peer : peers) counted.push_back(counted_round(peer, schedule.length));
+  for (int turn = 0; turn < schedule.rounds; ++turn) {
+    for (const std::size_t i : order_->next()) {
+      Round round = peers[i].round(schedule.length);
+      round.system_calls = counted[i].system_calls;
+      round.allocations = counted[i].allocations;
+      rows_[i].rounds.push_back(round);
+    }
   }
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    rows_[i].calls.push_back(count_calls(peers[i], schedule.length));
-  }
-}
-
-Comparison::Calls Comparison::count_calls(const Contestant& peer,
-                                          std::chrono::milliseconds length) {
-  const CountedCalls counted;
-  const Round round = peer.round(length);
-  return {counted.system_calls() / round.operations, counted.allocations() / round.operations};
 }
 
 const Comparison::Row* Comparison::find(const std::string& name) const {
@@ -157,7 +166,6 @@ double Comparison::ratio(const std::string& mine, const std::string& other) cons
 void Comparison::print(unsigned keys, std::span<const Column> columns) const {
   std::printf("%-18s %9s %9s %9s %10s", "", "ops/s", "low", "high", "keys/s");
   for (const Figure& figure : figures) std::printf(" %9s", figure.title);
-  std::printf(" %9s %9s", "calls/op", "allocs/op");
   for (const Column& column : columns) std::printf(" %9s", column.title.c_str());
   std::printf("\n");
   for (const Row& row : rows_) {
@@ -168,8 +176,6 @@ void Comparison::print(unsigned keys, std::span<const Column> columns) const {
     for (const Figure& figure : figures) {
       std::printf(" %9.*f", figure.decimals, median(sorted(row.rounds, figure.field)));
     }
-    std::printf(" %9.2f %9.2f", median(sorted(row.calls, &Calls::system)),
-                median(sorted(row.calls, &Calls::allocations)));
     for (const Column& column : columns) std::printf(" %9.2f", ratio(row.name, column.other));
     std::printf("\n");
   }
@@ -184,8 +190,6 @@ std::string Comparison::json(const Row& row, std::span<const Column> columns) co
   for (const Figure& figure : figures) {
     out += member(figure.name, median(sorted(row.rounds, figure.field)));
   }
-  out += member("system_calls", median(sorted(row.calls, &Calls::system)));
-  out += member("allocations", median(sorted(row.calls, &Calls::allocations)));
   std::string ratios;
   for (const auto& [title, other] : columns) {
     if (other != row.name && find(other) != nullptr)

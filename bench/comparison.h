@@ -1,9 +1,9 @@
 #pragma once
 
 // Comparison: runs contestants one after the other, round by round, on one piece of work, and
-// prints a table of the results, or adds them to a file. Each opening ends with a round in which
-// only system calls and allocations are counted. Also the command-line helpers that these programs
-// share.
+// prints a table of the results, or adds them to a file. Each opening begins with a round in
+// which only system calls and allocations are counted. Also the command-line helpers that these
+// programs share.
 
 #include <functional>
 #include <optional>
@@ -75,18 +75,11 @@ class Comparison {
               std::span<const Column> columns) const;
 
  private:
-  // What one operation takes.
-  struct Calls {
-    double system;  // NaN: not counted
-    double allocations;
-  };
   struct Row {
     std::string name;
     std::vector<Round> rounds;
-    std::vector<Calls> calls;  // by opening
   };
 
-  static Calls count_calls(const Contestant& peer, std::chrono::milliseconds length);
   std::string json(const Row& row, std::span<const Column> columns) const;
   void run(const Schedule& schedule, const std::vector<Contestant>& peers);
   const Row* find(const std::string& name) const;

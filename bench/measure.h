@@ -29,6 +29,10 @@ struct Round {
   // yielded the processor or lost it.
   double waits = 0;
   double losses = 0;
+  // System calls and allocations of this process for each round trip, which a Comparison counts in
+  // a round of their own. NaN: the kernel does not count system calls.
+  double system_calls = 0;
+  double allocations = 0;
 };
 
 // The latencies of one thread.

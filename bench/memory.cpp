@@ -61,12 +61,6 @@ double of_used(Servers& servers, std::size_t count) {
   return static_cast<double>(heap_in_use() - before);
 }
 
-double processor_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-}
-
 // A hundred clients of one server, used a little and then idle.
 void print_hundred(const char* what, Servers& servers, sheaf::Driver* driver) {
   const sheaf::ClusterConfig config = config_of(sheaf::test::uri_of_started(servers, 1));
@@ -77,11 +71,11 @@ void print_hundred(const char* what, Servers& servers, sheaf::Driver* driver) {
     use(clients.back(), 10);
   }
   print(what, static_cast<double>(heap_in_use() - before) / 100);
-  const double used = processor_ms();
+  const std::clock_t used = std::clock();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::printf("  %td threads in the process, and %.2f ms of processor time in an idle second\n",
               std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}),
-              (processor_ms() - used) / 2);
+              static_cast<double>(std::clock() - used) * 1e3 / CLOCKS_PER_SEC / 2);
 }
 
 }  // namespace
