@@ -44,10 +44,10 @@ void OutputQueue::wipe_rest() {
   bytes_.resize(size);
 }
 
-void OutputQueue::borrow(std::string_view bytes) {
-  SHEAF_CHECK(borrowed_.empty());
+void OutputQueue::borrow(std::string_view bytes, std::size_t after) {
+  SHEAF_CHECK(borrowed_.empty() && after <= bytes_.size() - built_from_);
   borrowed_ = bytes;
-  borrow_at_ = bytes_.size();
+  borrow_at_ = bytes_.size() - after;
 }
 
 void OutputQueue::put_value(std::string_view value) {

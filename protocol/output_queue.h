@@ -57,7 +57,7 @@ class OutputQueue {
   // where the value belongs; then end().
   std::string& buffer() noexcept { return bytes_; }
   void put_value(std::string_view value);
-  void borrow(std::string_view bytes);
+  void borrow(std::string_view bytes, std::size_t after = 0);  // before the last `after` bytes
   FrameId end();
   // The same for a frame with a secret, which is copied: reserve() has made room for all of it.
   FrameId end_secret();

@@ -3,10 +3,8 @@
 #include "protocol/resp/wire/command_writer.h"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <vector>
-
-#include "base/byte_writer.h"
 
 namespace sheaf::protocol::resp {
 namespace {
@@ -29,23 +27,41 @@ std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(numb
 
 constexpr std::size_t longest_header = 1 + 20 + crlf.size();
 
-inline void put_header(ByteWriter& out, char type, std::size_t number) {
-  std::array<char, longest_header> text;
-  std::size_t at = text.size();
-  text[--at] = '\n';
-  text[--at] = '\r';
-  do text[--at] = static_cast<char>('0' + number % 10);
-  while ((number /= 10) > 0);
-  text[--at] = type;
-  out.bytes({text.data() + at, text.size() - at});
-}
-
 std::size_t text_size(std::size_t size) noexcept { return header_size(size) + size + crlf.size(); }
 
-void put_text(ByteWriter& out, std::string_view text) {
-  put_header(out, '$', text.size());
-  out.bytes(text);
-  out.bytes(crlf);
+// Writes words into memory that is large enough.
+class Cursor {
+ public:
+  Cursor(char* at, char* end) noexcept : at_(at), end_(end) {}
+
+  void number(std::uint64_t number) noexcept { at_ = std::to_chars(at_, end_, number).ptr; }
+  void bytes(std::string_view bytes) noexcept { at_ += bytes.copy(at_, bytes.size()); }
+  void header(char type, std::size_t size) noexcept {
+    *at_++ = type;
+    number(size);
+    bytes(crlf);
+  }
+  void text(std::string_view text) noexcept {
+    header('$', text.size());
+    bytes(text);
+    bytes(crlf);
+  }
+  const char* at() const noexcept { return at_; }
+
+ private:
+  char* at_;
+  char* const end_;
+};
+
+// Appends what `write` puts at a Cursor, at most `most` bytes.
+template <class Write>
+void append(std::string& out, std::size_t most, const Write& write) {
+  const std::size_t before = out.size();
+  out.resize_and_overwrite(before + most, [&](char* bytes, std::size_t size) {
+    Cursor cursor(bytes + before, bytes + size);
+    write(cursor);
+    return static_cast<std::size_t>(cursor.at() - bytes);
+  });
 }
 
 struct Sizes {
@@ -74,23 +90,33 @@ Sizes sizes_of(std::span<const Command> commands) noexcept {
 
 OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> commands) {
   const Sizes sizes = sizes_of(commands);
-  output_.reserve(sizes.owned, sizes.largest != nullptr ? sizes.largest->text().size() : 0);
-  ByteWriter out(output_.buffer());
-  for (const Command command : commands) {
-    put_header(out, '*', command.size());
-    for (const Argument& argument : command) {
-      put_header(out, '$', size_of(argument));
-      if (&argument == sizes.largest) {
-        output_.put_value(argument.text());
-      } else if (!argument.is_number()) {
-        out.bytes(argument.text());
-      } else {
-        if (argument.negative()) out.u8('-');
-        out.decimal(argument.magnitude());
+  const std::string_view largest = sizes.largest != nullptr ? sizes.largest->text() : "";
+  const bool borrows = largest.size() > OutputQueue::copy_limit;
+  const std::size_t bytes = sizes.owned + (borrows ? 0 : largest.size());
+  output_.reserve(sizes.owned, largest.size());
+  const char* borrow_at = nullptr;
+  const char* end = nullptr;
+  append(output_.buffer(), bytes, [&](Cursor& out) {
+    for (const Command command : commands) {
+      out.header('*', command.size());
+      for (const Argument& argument : command) {
+        if (borrows && &argument == sizes.largest) {
+          out.header('$', largest.size());
+          borrow_at = out.at();
+          out.bytes(crlf);
+        } else if (!argument.is_number()) {
+          out.text(argument.text());
+        } else {
+          out.header('$', size_of(argument));
+          if (argument.negative()) out.bytes("-");
+          out.number(argument.magnitude());
+          out.bytes(crlf);
+        }
       }
-      out.bytes(crlf);
     }
-  }
+    end = out.at();
+  });
+  if (borrows) output_.borrow(largest, static_cast<std::size_t>(end - borrow_at));
   return output_.end();
 }
 
@@ -98,9 +124,10 @@ void CommandWriter::put_copies(std::span<const std::string_view> words) {
   std::size_t most = longest_header;
   for (const std::string_view word : words) most += longest_header + word.size() + crlf.size();
   output_.reserve(most);
-  ByteWriter out(output_.buffer());
-  put_header(out, '*', words.size());
-  for (const std::string_view word : words) put_text(out, word);
+  append(output_.buffer(), most, [&](Cursor& out) {
+    out.header('*', words.size());
+    for (const std::string_view word : words) out.text(word);
+  });
 }
 
 OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view> words) {
@@ -122,12 +149,13 @@ OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
   std::size_t bytes = texts.size() * (header_size(2) + text_size(name.size()));
   for (const std::string_view text : texts) bytes += text_size(text.size());
   output_.reserve(bytes);
-  ByteWriter out(output_.buffer());
-  for (const std::string_view text : texts) {
-    put_header(out, '*', 2);
-    put_text(out, name);
-    put_text(out, text);
-  }
+  append(output_.buffer(), bytes, [&](Cursor& out) {
+    for (const std::string_view text : texts) {
+      out.header('*', 2);
+      out.text(name);
+      out.text(text);
+    }
+  });
   return output_.end();
 }
 
@@ -136,10 +164,11 @@ OutputQueue::FrameId CommandWriter::write_all(std::string_view name,
   std::size_t bytes = header_size(1 + texts.size()) + text_size(name.size());
   for (const std::string_view text : texts) bytes += text_size(text.size());
   output_.reserve(bytes);
-  ByteWriter out(output_.buffer());
-  put_header(out, '*', 1 + texts.size());
-  put_text(out, name);
-  for (const std::string_view text : texts) put_text(out, text);
+  append(output_.buffer(), bytes, [&](Cursor& out) {
+    out.header('*', 1 + texts.size());
+    out.text(name);
+    for (const std::string_view text : texts) out.text(text);
+  });
   return output_.end();
 }
 
@@ -153,19 +182,20 @@ OutputQueue::FrameId CommandWriter::write_pairs(std::span<const std::string_view
   for (const std::string_view key : keys) bytes += text_size(key.size());
   for (const std::string_view value : values) bytes += text_size(value.size());
   output_.reserve(bytes);
-  ByteWriter out(output_.buffer());
-  if (together) {
-    put_header(out, '*', 1 + 2 * keys.size());
-    put_text(out, mset);
-  }
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!together) {
-      put_header(out, '*', 3);
-      put_text(out, set);
+  append(output_.buffer(), bytes, [&](Cursor& out) {
+    if (together) {
+      out.header('*', 1 + 2 * keys.size());
+      out.text(mset);
     }
-    put_text(out, keys[i]);
-    put_text(out, values[i]);
-  }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!together) {
+        out.header('*', 3);
+        out.text(set);
+      }
+      out.text(keys[i]);
+      out.text(values[i]);
+    }
+  });
   return output_.end();
 }
 
