@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checks.h"
+#include "base/text.h"
 
 namespace sheaf::client::calls {
 namespace {
@@ -17,8 +18,8 @@ void put(GetAnswers::Entry& entry, std::string_view value, std::string_view vers
   if (!entry.result) entry.result = GetResult();
   if (!*entry.result) entry.result->emplace();
   Value& made = **entry.result;
-  made.data.assign(value);
-  made.version.text.assign(version);
+  overwrite(made.data, value);
+  overwrite(made.version.text, version);
   made.flags = flags;
 }
 
@@ -51,7 +52,7 @@ void GetAnswers::make_entries() {
   if (std::exchange(made_, true)) return;
   entries_.resize(plan_.size());
   for (std::uint32_t index = 0; index < plan_.size(); ++index) {
-    entries_[index].key.assign(plan_.item(index).key);
+    overwrite(entries_[index].key, plan_.item(index).key);
   }
 }
 
