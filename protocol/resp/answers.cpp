@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "protocol/resp/wire/refusal.h"
+#include "protocol/resp/wire/whole_text.h"
 
 namespace sheaf::protocol::resp {
 
@@ -250,21 +251,20 @@ Step Answers::end_list(Pending& list, Event& event) {
   return answer(list, {}, event);
 }
 
-Pending* Answers::answered_list() noexcept {
-  Pending* const request = queue_.due();
-  if (request == nullptr || !is_list(*request)) return nullptr;
-  const bool answered = request->at == request->keys || request->array == Array::refused ||
-                        request->array == Array::stored;
-  return answered ? request : nullptr;
-}
-
-Step Answers::go_on(Pending& list, Event& event) {
-  if (list.at == list.keys) return end_list(list, event);
-  if (list.array == Array::stored) return on_item(list, stored(list), event);
-  Reply reply;
-  reply.status = Status::refused;
-  reply.unsure = true;
-  return on_item(list, reply, event);
+std::optional<Step> Answers::go_on(bool at_beginning, Event& event) {
+  Pending* const list = queue_.due();
+  if (list == nullptr || !is_list(*list)) return std::nullopt;
+  if (list->at == list->keys) return end_list(*list, event);
+  if (list->array == Array::stored) return on_item(*list, stored(*list), event);
+  if (list->array == Array::refused) {
+    Reply reply;
+    reply.status = Status::refused;
+    reply.unsure = true;
+    return on_item(*list, reply, event);
+  }
+  if (list->question != Question::many || !at_beginning) return std::nullopt;
+  if (list->array == Array::awaited) return read_array_head(*list);
+  return read_usual_value(*list, event);
 }
 
 bool Answers::in_array() noexcept {
@@ -273,18 +273,24 @@ bool Answers::in_array() noexcept {
 }
 
 // The only array that may come has an element for each key.
-std::optional<Step> Answers::read_array_head() {
-  Pending* const request = queue_.due();
-  if (request == nullptr || request->array != Array::awaited) return std::nullopt;
-  if (request->question != Question::many) return std::nullopt;
+std::optional<Step> Answers::read_array_head(Pending& list) {
   const std::string_view data = life_.input().data();
   if (!data.starts_with('*')) return std::nullopt;
-  if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
-  const std::string head = "*" + std::to_string(request->keys) + "\r\n";
+  if (!may_come(list)) return life_.broken("a reply to a request that has not been sent");
+  const std::string head = "*" + std::to_string(list.keys) + "\r\n";
   if (!data.starts_with(head)) return head.starts_with(data) ? Step::need_input : broken_type();
   life_.input().consumed(head.size());
-  request->array = Array::open;
+  list.array = Array::open;
   return Step::again;
+}
+
+// A value of usual size that is there as a whole.
+std::optional<Step> Answers::read_usual_value(Pending& list, Event& event) {
+  const auto whole = read_whole_text(life_.input().data());
+  if (!whole || whole->text.size() > options_.value_limit) return std::nullopt;
+  if (list.array != Array::open && !may_come(list)) return std::nullopt;
+  life_.input().consumed(whole->size);
+  return on_item(list, found(whole->text), event);
 }
 
 Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
@@ -374,9 +380,7 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
       return true;
     case Type::text:
       if (value.text().size() <= options_.value_limit) {
-        reply.value = value.text();
-        event_version_ = ValueVersion::of(reply.value);
-        reply.version = event_version_.text();
+        reply = found(value.text());
         return true;
       }
       [[fallthrough]];
@@ -386,6 +390,14 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
     default:
       return false;
   }
+}
+
+Reply Answers::found(std::string_view value) noexcept {
+  event_version_ = ValueVersion::of(value);
+  Reply reply;
+  reply.value = value;
+  reply.version = event_version_.text();
+  return reply;
 }
 
 // What is known of the key of a list that was stored.

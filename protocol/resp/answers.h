@@ -73,13 +73,10 @@ class Answers {
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
   // True if the next reply may exceed the limits, if it is of this type.
   bool may_be_large(std::optional<Type> type) noexcept;
-  // The oldest request, if it is for many keys and all further events come without another reply.
-  Pending* answered_list() noexcept;
-  // Its next event.
-  Step go_on(Pending& list, Event& event);
-  // Reads what precedes the elements of an array that the oldest request awaits. Nothing if another
-  // reply must be read.
-  std::optional<Step> read_array_head();
+  // The next step if the oldest request is for many keys, and it takes no tree of a reply: an event
+  // after the last reply, what precedes the elements of an array, or a value. Nothing otherwise.
+  // `at_beginning`: of a reply.
+  std::optional<Step> go_on(bool at_beginning, Event& event);
   // True while the elements of an array are read.
   bool in_array() noexcept;
 
@@ -93,6 +90,8 @@ class Answers {
   Step on_login(Pending& request, const Value& reply);
   Step on_tracking(Pending& request, const Value& reply);
   Step on_identity(Pending& request, const Value& reply);
+  std::optional<Step> read_array_head(Pending& list);
+  std::optional<Step> read_usual_value(Pending& list, Event& event);
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_item(Pending& list, const protocol::Reply& reply, Event& event);
   Step end_list(Pending& list, Event& event);
@@ -103,6 +102,7 @@ class Answers {
   // Reads a reply that is no error; false if it cannot answer this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);
   bool read_value(const Value& value, protocol::Reply& reply) noexcept;
+  protocol::Reply found(std::string_view value) noexcept;
   protocol::Reply stored(const Pending& list) noexcept;
   bool read_former(const Pending& request, const Value& value, protocol::Reply& reply) noexcept;
   bool read_stats(const Value& value, protocol::Reply& reply);

@@ -108,9 +108,8 @@ Step RespSession::next_step(Event& event) {
     event.kind = Event::Kind::outdated;
     return Step::event;
   }
-  if (Pending* const list = answers_.answered_list()) return answers_.go_on(*list, event);
+  if (const auto step = answers_.go_on(reader_.at_beginning(), event)) return *step;
   if (life().input().skipping()) return Step::need_input;
-  if (const auto step = answers_.read_array_head()) return *step;
   switch (reader_.read(life().input().data())) {
     case ReplyReader::Progress::need_input:
       return Step::need_input;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "protocol/resp/wire/whole_text.h"
+
 namespace sheaf::protocol::resp {
 namespace {
 
@@ -70,7 +72,6 @@ std::string ReplyFault::message() const {
 
 void ReplyReader::begin_reply() noexcept {
   done_ = false;
-  forget_elements();
   open_.clear();
   at_ = searched_ = 0;
   announced_ = 0;
@@ -85,7 +86,11 @@ void ReplyReader::forget_elements() noexcept {
 
 ReplyReader::Progress ReplyReader::read(std::string_view data) {
   if (broken_) return Progress::broken;
-  if (done_) begin_reply();
+  if (done_) {
+    forget_elements();
+    if (data.empty()) return Progress::need_input;
+    begin_reply();
+  }
   for (;;) {
     const Step step = rest_ != Rest::none ? pass_rest(data) : read_element(data);
     switch (step) {
@@ -218,20 +223,12 @@ ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type) {
 // Reads a text within the limits that is here as a whole. If it is anything else, read_text() says
 // what.
 bool ReplyReader::read_usual_text(std::string_view data) {
-  constexpr std::size_t most_digits = 6;
-  const std::string_view length = data.substr(at_ + 1, most_digits);
-  std::size_t size = 0;
-  std::size_t digits = 0;
-  for (; digits < length.size() && length[digits] >= '0' && length[digits] <= '9'; ++digits) {
-    size = size * 10 + static_cast<unsigned>(length[digits] - '0');
-  }
-  if (digits == 0 || (length.front() == '0' && digits > 1)) return false;
-  const std::size_t begin = at_ + 1 + digits + line_end.size();
-  const std::size_t end = begin + size + line_end.size();
-  if (end > data.size() || size > limits_.text || end > limits_.bytes) return false;
-  if (data[begin - 2] != '\r' || data[begin - 1] != '\n') return false;
-  if (data[end - 2] != '\r' || data[end - 1] != '\n') return false;
-  add(Type::text, begin, size, end);
+  const auto whole = read_whole_text(data.substr(at_));
+  if (!whole || whole->text.size() > limits_.text) return false;
+  const std::size_t end = at_ + whole->size;
+  if (end > limits_.bytes) return false;
+  add(Type::text, static_cast<std::size_t>(whole->text.data() - data.data()), whole->text.size(),
+      end);
   return true;
 }
 

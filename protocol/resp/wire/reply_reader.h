@@ -86,6 +86,9 @@ class ReplyReader {
   // any more.
   Progress read(std::string_view data);
 
+  // True if the next byte begins a reply.
+  bool at_beginning() const noexcept { return done_ && !broken_; }
+
   // ---- after `complete`; views into `data`
   Value root() const noexcept { return {elements_.data(), bytes_}; }
   KeptReply keep() const { return {bytes(), elements_}; }
