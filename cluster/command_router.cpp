@@ -151,6 +151,23 @@ void CommandRouter::route(CommandRequest& request, Now now) {
   parts_.cluster.start_on(member->index(), request, now);
 }
 
+std::optional<CommandRouter::Home> CommandRouter::home_of(
+    protocol::CommandWords words, std::optional<std::span<const std::string_view>> keys) {
+  if (!knows_members() || !waiting_.empty() || commands_->refusal(words)) return std::nullopt;
+  Home home;
+  if (!keys) {
+    if (!commands_->known() || commands_->find(words, use_)) return std::nullopt;
+    keys = use_.keys;
+    home.only_reads = use_.only_reads;
+  }
+  if (keys->size() != 1 || keys->front().empty()) return std::nullopt;
+  home.key = keys->front();
+  const Topology& topology = parts_.cluster.topology();
+  home.node = topology.owner(home.key);
+  if (parts_.cluster.scatters(topology.epoch(), home.node)) return std::nullopt;
+  return home;
+}
+
 // "h:1 is not a node of the cluster; its nodes are a:1, b:1, ..."
 std::string CommandRouter::stranger(std::string_view node) const {
   std::string text = printable(node, longest_quote) + " is not a node of the cluster";

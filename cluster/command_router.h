@@ -71,6 +71,17 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
 
   // The request may end before start() returns. It may be started again after its end.
   void start(CommandRequest& request, Now now);
+  // The owner of a command's only key, and what is known of the command.
+  struct Home {
+    unsigned node = 0;
+    bool only_reads = false;
+    std::string_view key{};  // a view of a word, or the key that the caller named
+  };
+  // Where a command would go at once, as long as the topology stays. Nothing if it has not just one
+  // key, must wait, or may go to another node than the owner: then only start() knows. `keys`: as
+  // the caller named them.
+  std::optional<Home> home_of(protocol::CommandWords words,
+                              std::optional<std::span<const std::string_view>> keys);
   // As ClientCluster::cancel().
   void cancel(CommandRequest& request, Now now);
   protocol::ServerCommands& commands() noexcept { return *commands_; }

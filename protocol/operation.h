@@ -40,7 +40,7 @@ enum class Verb : std::uint8_t {
   lease,           // get; the first caller that finds the key absent may compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
   stats,           // group named by `key` (empty: general); `value` has lines "NAME VALUE\n"
-  command          // `words` as they are; `value` is the bytes of the whole reply
+  command          // `words` as they are; `value` is the bytes of the whole reply. Or `commands`
 };
 constexpr std::string_view to_string(Verb verb) noexcept {
   switch (verb) {
@@ -119,13 +119,15 @@ struct OperationTerms {
   bool may_be_unsure = false;
 };
 
-// Views are borrowed: submit() copies `key` and `version`; `value`, `keys`, `values` and `words`
-// must live until the ticket's last event or cancel(). OwnedOperation owns its texts.
+// Views are borrowed: submit() copies `key` and `version`; `value`, `keys`, `values`, `words` and
+// `commands` must live until the ticket's last event or cancel(). OwnedOperation owns its texts.
 struct Operation : OperationTerms {
   std::string_view key;
-  std::span<const std::string_view> keys{};    // get_many, set_many
+  std::span<const std::string_view> keys{};    // get_many, set_many, command with `commands`
   std::span<const std::string_view> values{};  // set_many: one for each key
   std::span<const std::string_view> words{};   // command: its name and its arguments
+  // command: the words of several instead, each with one key, which is the one in `keys`.
+  std::span<const std::span<const std::string_view>> commands{};
   std::string_view value;    // set: the value; remove with if_value: the expected value
   std::string_view fence;    // empty = none
   std::string_view version;  // if_version: as in a Reply

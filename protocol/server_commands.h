@@ -48,8 +48,8 @@ class ServerCommands {
   // The name of a command without keys that has the answer or the effect of one node only, as
   // FLUSHALL has; empty for all others. Regardless of what the servers know about it.
   virtual std::string of_each_node(CommandWords words) const = 0;
-  // Parses the bytes of a whole reply; nothing if they are not one.
-  virtual std::optional<CommandReply> read(std::string_view bytes) = 0;
+  // Parses the bytes of a whole reply; nothing if they are not one. Any thread.
+  virtual std::optional<CommandReply> read(std::string_view bytes) const = 0;
 };
 
 }  // namespace sheaf::protocol

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/clock.h"
@@ -23,8 +24,8 @@ class Request;
 
 class RequestSink {
  public:
-  // For get_many and set_many: the result of one of its keys (protocol::Event::Kind::item). Views
-  // live during the call, which must not start or end a request.
+  // For a request with `keys`: the result of one of them (protocol::Event::Kind::item). Views live
+  // during the call, which must not start or end a request.
   virtual void on_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   // The request belongs to the submitter again. May start other requests; must not destroy the
   // node.
@@ -56,9 +57,13 @@ class Request : public ListHook<Request> {
   std::size_t cost() const noexcept {
     std::size_t bytes = std::size_t{256} * width();
     for (const std::string_view value : operation.values) bytes += value.size();
-    if (operation.words.empty()) return bytes + operation.key.size() + operation.value.size();
-    for (const std::string_view word : operation.words) bytes += word.size();
-    return bytes;
+    const auto add = [&bytes](std::span<const std::string_view> words) {
+      for (const std::string_view word : words) bytes += word.size();
+    };
+    add(operation.words);
+    for (const auto words : operation.commands) add(words);
+    if (!operation.words.empty()) return bytes;
+    return bytes + operation.key.size() + operation.value.size();
   }
 };
 

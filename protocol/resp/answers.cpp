@@ -30,6 +30,19 @@ bool asks_ping(Question question) noexcept {
   return question == Question::probe || question == Question::version;
 }
 
+Reply answer_to_command(const Value& value, std::string_view bytes) noexcept {
+  Reply reply;
+  if (value.is(Type::too_large)) {
+    reply = refusal(Reason::too_large,
+                    "the command was carried out; its reply is above value_limit, 1048576 values "
+                    "or 32 levels");
+    reply.executed = true;
+  } else {
+    reply.value = bytes;
+  }
+  return reply;
+}
+
 // Reads the reply to a command that acted (1) or found no key (0).
 bool read_count(const Value& value, Reply& reply) noexcept {
   if (!value.is(Type::number) || value.element().value > 1) return false;
@@ -101,6 +114,7 @@ bool Answers::may_be_large(std::optional<Type> type) noexcept {
   if (request == nullptr || request->part != Part::own) return false;
   switch (request->question) {
     case Question::command:
+    case Question::commands:
       return true;
     case Question::stats:
       return type == Type::text || type == Type::verbatim;
@@ -171,7 +185,7 @@ Step Answers::on_closing(Pending& request, const Value& reply) {
 }
 
 Step Answers::on_own(Pending& request, const Value& value, std::string_view bytes, Event& event) {
-  if (is_list(request)) return on_key(request, value, event);
+  if (is_list(request)) return on_key(request, value, bytes, event);
   if (request.question == Question::tracking) return on_tracking(request, value);
   if (request.question == Question::identity) return on_identity(request, value);
   Reply reply;
@@ -203,19 +217,22 @@ Step Answers::on_identity(Pending& request, const Value& value) {
   return Step::again;
 }
 
-Step Answers::on_key(Pending& list, const Value& value, Event& event) {
+Step Answers::on_key(Pending& list, const Value& value, std::string_view bytes, Event& event) {
   Reply reply;
   const bool stores = list.question == Question::store_many;
+  const bool passed = list.question == Question::commands;
   if (value.is_error()) {
     if (list.array == Array::open) return broken_type();
     const ServerError error = ServerError::parse(value.text());
     reply = refusal(error);
-    reply.unsure = !stores || error.execution() != Execution::unknown;
+    reply.unsure = !passed && (!stores || error.execution() != Execution::unknown);
     if (list.array == Array::awaited) {
       if (!reply.unsure) return answer(list, reply, event);
       list.array = Array::refused;
       stores ? mset_.on_refusal(error) : mget_.on_refusal(reply.redirect.has_value());
     }
+  } else if (passed) {
+    reply = answer_to_command(value, bytes);
   } else if (stores) {
     if (!value.is_status("OK")) return broken_type();
     if (list.array == Array::awaited) list.array = Array::stored;
@@ -262,9 +279,9 @@ std::optional<Step> Answers::go_on(bool at_beginning, Event& event) {
     reply.unsure = true;
     return on_item(*list, reply, event);
   }
-  if (list->question != Question::many || !at_beginning) return std::nullopt;
+  if (list->question == Question::store_many || !at_beginning) return std::nullopt;
   if (list->array == Array::awaited) return read_array_head(*list);
-  return read_usual_value(*list, event);
+  return read_usual_text(*list, event);
 }
 
 bool Answers::in_array() noexcept {
@@ -284,13 +301,17 @@ std::optional<Step> Answers::read_array_head(Pending& list) {
   return Step::again;
 }
 
-// A value of usual size that is there as a whole.
-std::optional<Step> Answers::read_usual_value(Pending& list, Event& event) {
-  const auto whole = read_whole_text(life_.input().data());
+// A text of usual size that is there as a whole.
+std::optional<Step> Answers::read_usual_text(Pending& list, Event& event) {
+  const std::string_view data = life_.input().data();
+  const auto whole = read_whole_text(data);
   if (!whole || whole->text.size() > options_.value_limit) return std::nullopt;
   if (list.array != Array::open && !may_come(list)) return std::nullopt;
   life_.input().consumed(whole->size);
-  return on_item(list, found(whole->text), event);
+  if (list.question == Question::many) return on_item(list, found(whole->text), event);
+  Reply reply;
+  reply.value = data.substr(0, whole->size);
+  return on_item(list, reply, event);
 }
 
 Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
@@ -346,12 +367,7 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::stats:
       return read_stats(value, reply);
     case Question::command:
-      if (value.is(Type::too_large)) {
-        reply = refusal(Reason::too_large,
-                        "the command was carried out; its reply is above value_limit, 1048576 "
-                        "values or 32 levels");
-        reply.executed = true;
-      }
+      reply = answer_to_command(value, reply.value);
       return true;
     case Question::unwatch:
       return value.is_status("OK");
@@ -361,6 +377,7 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       return read_count(value, exists);
     }
     case Question::store_many:
+    case Question::commands:
     case Question::tracking:
     case Question::present:
     case Question::script:

@@ -25,11 +25,11 @@
 //
 // A change continues with its next step until it is answered (changes.h).
 //
-// A request for many keys is answered key by key; null means absent. A key that was answered by an
-// error is `unsure`: it must be read alone. So are all keys of an MGET that was answered by an
-// error, and each whose element is null: it may hold another type. The elements are read one by
-// one, as the replies to GETs are, so each value has the limits of a value. The OK of an MSET
-// answers all of its keys.
+// A request for many keys is answered key by key. Null means absent, if it is a get. A key of a get
+// or set that was answered by an error is `unsure`: it must be requested alone. So are all keys of
+// an MGET that was answered by an error, and each whose element is null: it may hold another type.
+// The elements are read one by one, as the replies to GETs are, so each value has the limits of a
+// value. The OK of an MSET answers all of its keys. A command's whole reply is its value.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -91,8 +91,8 @@ class Answers {
   Step on_tracking(Pending& request, const Value& reply);
   Step on_identity(Pending& request, const Value& reply);
   std::optional<Step> read_array_head(Pending& list);
-  std::optional<Step> read_usual_value(Pending& list, Event& event);
-  Step on_key(Pending& list, const Value& reply, Event& event);
+  std::optional<Step> read_usual_text(Pending& list, Event& event);
+  Step on_key(Pending& list, const Value& reply, std::string_view bytes, Event& event);
   Step on_item(Pending& list, const protocol::Reply& reply, Event& event);
   Step end_list(Pending& list, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);

@@ -13,6 +13,7 @@
 #include "protocol/resp/changes/command_rules.h"
 #include "protocol/resp/changes/rules.h"
 #include "protocol/resp/node_commands.h"
+#include "protocol/resp/wire/command_reply.h"
 #include "protocol/resp/wire/reply_reader.h"
 
 namespace sheaf::protocol::resp {
@@ -283,8 +284,8 @@ std::string CommandTable::of_each_node(CommandWords words) const {
   return command_of_each_node(words);
 }
 
-std::optional<CommandReply> CommandTable::read(std::string_view bytes) {
-  return replies_.read(bytes);
+std::optional<CommandReply> CommandTable::read(std::string_view bytes) const {
+  return read_command_reply(bytes);
 }
 
 }  // namespace sheaf::protocol::resp

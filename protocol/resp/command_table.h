@@ -26,7 +26,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/resp/wire/command_reply.h"
 #include "protocol/resp/wire/reply_tree.h"
 #include "protocol/server_commands.h"
 
@@ -59,7 +58,7 @@ class CommandTable final : public ServerCommands {
   std::optional<LocalError> find(CommandWords words, CommandUse& use) const override;
   std::optional<LocalError> refusal(CommandWords words) const override;
   std::string of_each_node(CommandWords words) const override;
-  std::optional<CommandReply> read(std::string_view bytes) override;
+  std::optional<CommandReply> read(std::string_view bytes) const override;
 
   std::size_t size() const noexcept { return commands_.size(); }
 
@@ -91,7 +90,6 @@ class CommandTable final : public ServerCommands {
   LocalError unknown(const std::string& name) const;
 
   Entries commands_;
-  CommandReplyReader replies_;
 };
 
 }  // namespace sheaf::protocol::resp

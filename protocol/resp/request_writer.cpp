@@ -46,7 +46,8 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
     case Verb::stats:
       return write_stats(operation).ticket;
     case Verb::command:
-      return write_words(operation).ticket;
+      return (operation.commands.empty() ? write_words(operation) : write_commands(operation))
+          .ticket;
     case Verb::watch:
       return write_watch(operation).ticket;
     case Verb::unwatch:  // no command makes a server forget a key; it does with the next push
@@ -129,6 +130,15 @@ Pending& RequestWriter::write_words(const Operation& operation) {
   };
   Pending& request = write();
   request.texts = operation.words;
+  return request;
+}
+
+Pending& RequestWriter::write_commands(const Operation& operation) {
+  SHEAF_CHECK(operation.commands.size() == operation.keys.size());
+  Pending& request = add(Question::commands, commands_.write_commands(operation.commands));
+  request.keys = static_cast<std::uint32_t>(operation.keys.size());
+  request.texts = operation.keys;
+  request.acts_early = true;
   return request;
 }
 

@@ -52,6 +52,7 @@ class RequestWriter {
   Pending& write_getex(Question question, const Operation& operation);
   Pending& write_stats(const Operation& operation);
   Pending& write_words(const Operation& operation);
+  Pending& write_commands(const Operation& operation);
   Pending& write_many(const Operation& operation);
   Pending& write_set_many(const Operation& operation);
   Pending& write_watch(const Operation& operation);

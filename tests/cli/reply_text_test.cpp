@@ -20,7 +20,7 @@ struct Printed {
 };
 
 Printed print(std::string_view bytes) {
-  const auto reply = protocol::resp::CommandReplyReader().read(bytes);
+  const auto reply = protocol::resp::read_command_reply(bytes);
   EXPECT_TRUE(reply) << bytes;
   return {reply_text(*reply), json_reply(*reply)};
 }

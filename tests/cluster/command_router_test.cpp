@@ -37,7 +37,7 @@ class CommandsOfScript final : public protocol::ServerCommands {
   std::string of_each_node(protocol::CommandWords words) const override {
     return words[0] == "ALL" ? "ALL" : "";
   }
-  std::optional<CommandReply> read(std::string_view) override { return CommandReply(); }
+  std::optional<CommandReply> read(std::string_view) const override { return CommandReply(); }
 
  private:
   const Words words_{"COMMAND"};
@@ -109,6 +109,27 @@ class CommandRouterTest : public RedirectsTest {
   std::unique_ptr<CommandRouter> router;
   std::deque<RoutedCommand> commands;
 };
+
+TEST_F(CommandRouterTest, TheHomeOfACommandIsKnownOnceItNeedNotWait) {
+  const Words read{"READ", "1"};
+  const Words key{"200"};
+  EXPECT_FALSE(router->home_of(read, std::nullopt)) << "the servers were not asked yet";
+  const auto named = router->home_of(read, key);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->node, cluster->topology().owner("200"));
+  EXPECT_EQ(named->key, "200");
+  EXPECT_FALSE(named->only_reads) << "nothing is known of it";
+  learn();
+  const auto home = router->home_of(read, std::nullopt);
+  ASSERT_TRUE(home);
+  EXPECT_EQ(home->node, cluster->topology().owner("1"));
+  EXPECT_EQ(home->key, "1");
+  EXPECT_TRUE(home->only_reads);
+  EXPECT_FALSE(router->home_of(Words{"NONE"}, std::nullopt)) << "without a key";
+  EXPECT_FALSE(router->home_of(Words{"WRITE", "1", "1"}, std::nullopt)) << "with two";
+  EXPECT_FALSE(router->home_of(Words{"MULTI", "1"}, std::nullopt)) << "must not be passed on";
+  EXPECT_FALSE(router->home_of(read, Words{""})) << "an empty key";
+}
 
 TEST_F(CommandRouterTest, TheServersAreAskedOnceForAllCommandsThatWait) {
   RoutedCommand& one = run({"READ", "1"});

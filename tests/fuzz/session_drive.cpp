@@ -38,6 +38,11 @@ Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request&
   if (verb != Verb::stats && verb != Verb::server_version) operation.key = request.key;
   if (verb == Verb::get_many || verb == Verb::set_many) operation.keys = request.keys;
   if (verb == Verb::set_many) operation.values = request.keys;
+  if (verb == Verb::command && variant % 2 == 1) operation.words = request.keys;
+  if (verb == Verb::command && variant % 2 == 0) {
+    operation.keys = request.keys;
+    operation.commands = request.commands;
+  }
   const bool stores = verb == Verb::set || verb == Verb::get_and_set;
   const bool writes = stores || verb == Verb::append || verb == Verb::prepend;
   if (writes || operation.condition == Condition::if_value) operation.value = request.value;
@@ -141,6 +146,7 @@ void SessionDrive::submit(std::uint8_t argument) {
   for (unsigned i = 1; i <= 7; ++i) request->names.push_back("k" + std::to_string(i));
   request->keys.assign(request->names.begin(), request->names.end());
   request->keys.resize(1 + variant % 7);
+  for (const std::string_view& key : request->keys) request->commands.push_back({&key, 1});
   Operation operation = operation_of(static_cast<Verb>(argument % verbs), variant, *request, now_);
   if (operation.condition == Condition::if_version) operation.version = version();
   const auto ticket = session_.submit(operation, now_);

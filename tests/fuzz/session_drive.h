@@ -46,6 +46,7 @@ class SessionDrive {
     std::string value;
     std::vector<std::string> names;
     std::vector<std::string_view> keys;
+    std::vector<std::span<const std::string_view>> commands;  // the words of each: one of the keys
     std::uint32_t next_item = 0;
   };
 

@@ -8,7 +8,7 @@
 //
 // | request      | frame                 | replies, in order                               |
 // |--------------|-----------------------|-------------------------------------------------|
-// | many keys    | a GET or SET for each | one for each; `at` counts those that have come  |
+// | many keys    | a command for each,   | one for each; `at` counts those that have come  |
 // |              | or one MGET           | one array, whose elements are counted likewise  |
 // |              | or one MSET           | one, for all                                    |
 // | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
@@ -52,6 +52,7 @@ enum class Question : std::uint8_t {
   version,         // the same; the handshake has learned the version
   stats,           // INFO: a text
   command,         // anything: nothing is known of a command that is passed through
+  commands,        // the same for each of several
   present,         // GET of a change: a text, or null
   script,          // EVAL of a change: 1, 0, -1; of one that counts a text, or null
   comparison,      // SET with IFEQ of a change: OK, or null; DELIFEQ: 1, or 0
@@ -76,20 +77,21 @@ struct Pending : OrderedRequest {
   bool opens = false;            // `opening` follows; without a write also DISCARD's reply
   bool conditional = false;      // store, exchange: only if the key is absent
   std::uint16_t slot = no_slot;  // its key's slot, if it has one key
-  std::uint32_t keys = 0;        // many, store_many
+  std::uint32_t keys = 0;        // many, store_many, commands
   std::uint32_t at = 0;          // likewise
   Array array = Array::none;     // likewise
   bool misses = false;           // many: a key was absent
   ValueVersion version{};        // store: of the new value
-  // many, store_many: the keys; command: its words. Owned by the caller: gone once the request is
-  // forgotten.
+  // many, store_many, commands: the keys; command: its words. Owned by the caller: gone once the
+  // request is forgotten.
   std::span<const std::string_view> texts{};
   std::span<const std::string_view> values{};  // store_many; likewise
   std::unique_ptr<Change> change{};
 };
 
 inline bool is_list(const Pending& request) noexcept {
-  return request.question == Question::many || request.question == Question::store_many;
+  return request.question == Question::many || request.question == Question::store_many ||
+         request.question == Question::commands;
 }
 
 // True if the request may be answered with a redirect for this slot.

@@ -22,9 +22,13 @@ std::optional<LocalError> bad_key(std::string_view key) {
 
 std::optional<LocalError> bad_keys(const Operation& operation) {
   if (needs_key(operation.verb)) return bad_key(operation.key);
-  if (operation.verb == Verb::command) return refusal_of_command(operation.words);
+  const bool one_command = operation.verb == Verb::command && operation.commands.empty();
+  if (one_command) return refusal_of_command(operation.words);
   if (operation.asking) return invalid("only a request for one key can be asking");
-  if (!is_list(operation.verb)) return std::nullopt;
+  for (const auto words : operation.commands) {
+    if (auto error = refusal_of_command(words)) return error;
+  }
+  if (!is_list(operation.verb) && operation.commands.empty()) return std::nullopt;
   if (operation.keys.empty()) return invalid("no keys are given");
   for (const std::string_view key : operation.keys) {
     if (auto error = bad_key(key)) return error;

@@ -7,6 +7,9 @@
 #include <limits>
 #include <memory>
 
+#include "protocol/resp/wire/reply_reader.h"
+#include "protocol/resp/wire/whole_text.h"
+
 namespace sheaf {
 inline namespace v0 {
 
@@ -143,16 +146,17 @@ std::string_view to_string(CommandReply::Kind kind) noexcept {
 namespace sheaf::protocol::resp {
 
 // The session has already checked its own limits.
-std::optional<CommandReply> CommandReplyReader::read(std::string_view bytes) {
-  constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
-  if (!reader_)
-    reader_.emplace(ReplyLimits{.text = any, .line = any, .bytes = any, .elements = any});
-  const bool complete = reader_->read(bytes) == ReplyReader::Progress::complete;
-  if (!complete || reader_->size() != bytes.size()) {
-    reader_.reset();
-    return std::nullopt;
+std::optional<CommandReply> read_command_reply(std::string_view bytes) {
+  if (const auto whole = read_whole_text(bytes); whole && whole->size == bytes.size()) {
+    const auto begin = static_cast<std::uint64_t>(whole->text.data() - bytes.data());
+    const Element text{Type::text, static_cast<std::uint32_t>(whole->text.size()), 1, begin};
+    return CommandReply::Tree::copy_of(Value(&text, bytes.data()), bytes);
   }
-  return CommandReply::Tree::copy_of(reader_->root(), bytes);
+  constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
+  ReplyReader reader({.text = any, .line = any, .bytes = any, .elements = any});
+  const bool complete = reader.read(bytes) == ReplyReader::Progress::complete;
+  if (!complete || reader.size() != bytes.size()) return std::nullopt;
+  return CommandReply::Tree::copy_of(reader.root(), bytes);
 }
 
 }  // namespace sheaf::protocol::resp

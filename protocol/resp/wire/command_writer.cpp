@@ -25,8 +25,6 @@ std::size_t size_of(const Argument& argument) noexcept {
 // The type, a number and the line end.
 std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(number) + crlf.size(); }
 
-constexpr std::size_t longest_header = 1 + 20 + crlf.size();
-
 std::size_t text_size(std::size_t size) noexcept { return header_size(size) + size + crlf.size(); }
 
 // Writes words into memory that is large enough.
@@ -120,14 +118,25 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
   return output_.end();
 }
 
-void CommandWriter::put_copies(std::span<const std::string_view> words) {
-  std::size_t most = longest_header;
-  for (const std::string_view word : words) most += longest_header + word.size() + crlf.size();
-  output_.reserve(most);
-  append(output_.buffer(), most, [&](Cursor& out) {
-    out.header('*', words.size());
-    for (const std::string_view word : words) out.text(word);
+void CommandWriter::put_copies(std::span<const std::span<const std::string_view>> commands) {
+  std::size_t bytes = 0;
+  for (const auto words : commands) {
+    bytes += header_size(words.size());
+    for (const std::string_view word : words) bytes += text_size(word.size());
+  }
+  output_.reserve(bytes);
+  append(output_.buffer(), bytes, [&](Cursor& out) {
+    for (const auto words : commands) {
+      out.header('*', words.size());
+      for (const std::string_view word : words) out.text(word);
+    }
   });
+}
+
+OutputQueue::FrameId CommandWriter::write_commands(
+    std::span<const std::span<const std::string_view>> commands) {
+  put_copies(commands);
+  return output_.end();
 }
 
 OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view> words) {
@@ -135,12 +144,13 @@ OutputQueue::FrameId CommandWriter::write_texts(std::span<const std::string_view
   if (std::ranges::any_of(words, is_large)) {
     return write(std::vector<Argument>(words.begin(), words.end()));
   }
-  put_copies(words);
+  put_copies({&words, 1});
   return output_.end();
 }
 
 OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
-  put_copies({command.begin(), command.size()});
+  const std::span<const std::string_view> words(command.begin(), command.size());
+  put_copies({&words, 1});
   return output_.end_secret();
 }
 
@@ -177,7 +187,7 @@ OutputQueue::FrameId CommandWriter::write_pairs(std::span<const std::string_view
                                                 bool together) {
   constexpr std::string_view set = "SET";
   constexpr std::string_view mset = "MSET";
-  std::size_t bytes = longest_header + text_size(mset.size());
+  std::size_t bytes = header_size(1 + 2 * keys.size()) + text_size(mset.size());
   if (!together) bytes = keys.size() * (header_size(3) + text_size(set.size()));
   for (const std::string_view key : keys) bytes += text_size(key.size());
   for (const std::string_view value : values) bytes += text_size(value.size());

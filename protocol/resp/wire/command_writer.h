@@ -67,6 +67,8 @@ class CommandWriter {
   // Writes several commands as one frame, so that nothing comes between them and all of them leave
   // or none: ASKING and the command it applies to.
   OutputQueue::FrameId write_together(std::span<const Command> commands);
+  // Writes several commands of texts as one frame; everything is copied.
+  OutputQueue::FrameId write_commands(std::span<const std::span<const std::string_view>> commands);
   // Writes a command of two words for each of `texts`, as one frame; everything is copied.
   OutputQueue::FrameId write_each(std::string_view name, std::span<const std::string_view> texts);
   // Writes one command with all of `texts` as its arguments; everything is copied.
@@ -76,7 +78,7 @@ class CommandWriter {
                                    std::span<const std::string_view> values, bool together);
 
  private:
-  void put_copies(std::span<const std::string_view> words);
+  void put_copies(std::span<const std::span<const std::string_view>> commands);
 
   OutputQueue& output_;
 };

@@ -28,7 +28,7 @@ void run(std::string_view bytes) {
   Input input(bytes);
   const std::uint16_t size = static_cast<std::uint16_t>(input.u8() << 8 | input.u8());
   const std::string answer(input.text(size));
-  if (const auto reply = CommandReplyReader().read(answer)) {
+  if (const auto reply = read_command_reply(answer)) {
     expect(count(*reply, 0) <= answer.size(), "a value has bytes");
   }
   CommandTable table;

@@ -82,15 +82,20 @@ std::string comparison_seed() {
                     .with(valkey + last + "$1\r\nv\r\n:0\r\n" + "_\r\n_\r\n" + "$1\r\nw\r\n");
 }
 
+// The greeting.
+Script greeted(const std::string& hello, const std::string& last) {
+  return Script()
+      .take_output()
+      .feed(static_cast<std::uint8_t>(hello.size()))
+      .take_output()
+      .feed(static_cast<std::uint8_t>(last.size()));
+}
+
 std::vector<std::string> seeds() {
   using protocol::Verb;
   const std::string hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
   const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
-  const Script ready = Script()
-                           .take_output()
-                           .feed(static_cast<std::uint8_t>(hello.size()))
-                           .take_output()
-                           .feed(static_cast<std::uint8_t>(last.size()));
+  const Script ready = greeted(hello, last);
   const auto talk = [&](const Script& script, std::string_view answers) {
     return '\0' + script.with(hello + last + std::string(answers));
   };
@@ -102,6 +107,8 @@ std::vector<std::string> seeds() {
       talk(Script(ready).submit(Verb::set_many, 6).submit(Verb::get).take_output(), "+OK\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get_many, 6).submit(Verb::get).take_output(),
            "_\r\n$1\r\n1\r\n-MOVED 4576 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
+      talk(Script(ready).submit(Verb::command, 2).submit(Verb::command, 1).take_output(),
+           "_\r\n-ERR no\r\n*1\r\n:1\r\n+OK\r\n"),
       talk(Script(ready).submit(Verb::get, 6).submit(Verb::get).take_output(),
            "+OK\r\n$1\r\nv\r\n+PONG\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get_and_set).submit(Verb::get_and_set, 4).take_output(),

@@ -13,7 +13,7 @@ namespace {
 using Kind = CommandReply::Kind;
 
 CommandReply reply_of(std::string_view bytes) {
-  auto reply = CommandReplyReader().read(bytes);
+  auto reply = read_command_reply(bytes);
   EXPECT_TRUE(reply) << bytes;
   return reply.value_or(CommandReply());
 }
@@ -94,7 +94,7 @@ TEST(RespCommandReply, PartsOutliveTheReplyAndTheBytes) {
 
 TEST(RespCommandReply, BytesThatAreNotOneReplyAreNone) {
   for (const std::string_view bytes : {"", ":1", ":1\r\n:2\r\n", "\0", "*2\r\n:1\r\n", "x\r\n"}) {
-    EXPECT_FALSE(CommandReplyReader().read(bytes)) << bytes;
+    EXPECT_FALSE(read_command_reply(bytes)) << bytes;
   }
 }
 

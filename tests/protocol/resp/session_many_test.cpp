@@ -295,6 +295,80 @@ TEST_F(RespMget, IsAnsweredByOneArrayOfTextsAndNulls) {
   EXPECT_EQ(unsent.end().reason, Reason::protocol_error) << "before all of it has left";
 }
 
+// ---- commands
+
+class RespCommands : public RespMany {
+ protected:
+  Operation commands() const {
+    Operation made = many(keys);
+    made.verb = Verb::command;
+    made.commands = spans;
+    return made;
+  }
+  const std::vector<std::vector<std::string_view>> words{
+      {"GET", "a"}, {"INCR", "b"}, {"SET", "c", "v"}, {"KEYS", "d"}};
+  const std::vector<std::span<const std::string_view>> spans{words.begin(), words.end()};
+};
+
+TEST_F(RespCommands, AreOneFrameAndHaveAnItemEach) {
+  const Ticket ticket = wire.submit(commands());
+  EXPECT_EQ(wire.session.in_flight(), 1u);
+  EXPECT_EQ(wire.sent(), "GET a; INCR b; SET c v; KEYS d");
+  const std::string answers[] = {"$3\r\n1\r\n\r\n", ":7\r\n", "$-1\r\n", "*1\r\n$1\r\nx\r\n"};
+  wire.feed(answers[0] + answers[1] + answers[2] + answers[3], 1);
+  for (std::uint32_t index = 0; index < 4; ++index) {
+    const Seen item = wire.next();
+    EXPECT_EQ(item.kind, Event::Kind::item);
+    EXPECT_EQ(item.ticket, ticket);
+    EXPECT_EQ(item.index, index);
+    EXPECT_EQ(item.status, Status::done);
+    EXPECT_EQ(item.value, answers[index]) << "the whole reply";
+  }
+  const Seen end = wire.next();
+  EXPECT_EQ(end.kind, Event::Kind::reply);
+  EXPECT_EQ(end.status, Status::done);
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespCommands, AnErrorConcernsOneOfThem) {
+  wire.submit(commands());
+  wire.take();
+  wire.feed("-ERR no\r\n" + redirect("b") + "+OK\r\n" + bulk(std::string(2'000'001, 'v')), 100'000);
+  const Seen refused = wire.next();
+  EXPECT_EQ(refused.status, Status::refused);
+  EXPECT_FALSE(refused.unsure);
+  EXPECT_FALSE(refused.redirect);
+  EXPECT_TRUE(wire.next().redirect);
+  EXPECT_EQ(wire.next().value, "+OK\r\n");
+  const Seen large = wire.next();
+  EXPECT_EQ(large.reason, Reason::too_large);
+  EXPECT_TRUE(large.executed);
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespCommands, ARedirectNamesTheSlotOfItsKey) {
+  wire.submit(commands());
+  wire.take();
+  wire.feed(redirect("b"));
+  EXPECT_EQ(wire.end().reason, Reason::protocol_error);
+}
+
+TEST_F(RespCommands, ACancelledOneKeepsItsPlace) {
+  expect_kept_place(commands(), "$1\r\n1\r\n-ERR no\r\n" + redirect("c") + "_\r\n");
+}
+
+TEST_F(RespCommands, OneThatMustNotBePassedOnRefusesAll) {
+  auto changed = words;
+  changed[2] = {"SUBSCRIBE", "c"};
+  const std::vector<std::span<const std::string_view>> bad(changed.begin(), changed.end());
+  Operation made = commands();
+  made.commands = bad;
+  EXPECT_FALSE(wire.session.submit(made, wire.now()));
+  EXPECT_EQ(wire.sent(), "");
+}
+
 // ---- sets
 
 class RespMset : public RespMany {
