@@ -111,41 +111,47 @@ std::optional<Error> check_words(const sheaf::Command& command, const ClusterCon
   return std::nullopt;
 }
 
-void PassedRequest::describe(const sheaf::Command& command, const Admission& admission,
-                             std::vector<std::string_view>& texts) {
+bool may_go_again(const socket::Completion& completion, bool only_reads) noexcept {
+  return !completion.answered && completion.outcome == Outcome::unknown &&
+         completion.reason == Reason::connection_lost && only_reads;
+}
+
+Result<CommandReply> result_of_command(runtime::Context& context,
+                                       const socket::Completion& completion, bool only_reads,
+                                       Deadline started) {
+  if (completion.answered) return reply_of(context, completion, started);
+  Error error = runtime::make_error(completion, started);
+  if (error.reason == Reason::too_large && only_reads) error.outcome = Outcome::refused;
+  return Failure(std::move(error));
+}
+
+CommandTexts add_texts(const sheaf::Command& command, std::vector<std::string_view>& texts) {
   const auto add = [&texts](const std::vector<std::string>& given) {
     const std::size_t first = texts.size();
     texts.insert(texts.end(), given.begin(), given.end());
     return std::span<const std::string_view>(texts).subspan(first);
   };
+  CommandTexts made;
+  made.words = add(command.words());
+  if (const auto& named = command.keys()) made.keys = add(*named);
+  return made;
+}
+
+void PassedRequest::describe(const sheaf::Command& command, const CommandTexts& texts,
+                             const Admission& admission) {
   operation.verb = protocol::Verb::command;
-  operation.words = add(command.words());
+  operation.words = texts.words;
   operation.deadline = admission.deadline;
   only_node = command.node();
   parent = admission.parent;
-  if (const auto& named = command.keys()) keys = add(*named);
-}
-
-bool PassedRequest::goes_again(const socket::Completion& completion) {
-  const bool lost = !completion.answered && completion.outcome == Outcome::unknown &&
-                    completion.reason == Reason::connection_lost;
-  return lost && only_reads() && !std::exchange(repeated_, true);
-}
-
-Result<CommandReply> PassedRequest::result(runtime::Context& context,
-                                           const socket::Completion& completion,
-                                           Deadline started) const {
-  if (completion.answered) return reply_of(context, completion, started);
-  Error error = runtime::make_error(completion, started);
-  if (error.reason == Reason::too_large && only_reads()) error.outcome = Outcome::refused;
-  return Failure(std::move(error));
+  keys = texts.keys;
 }
 
 PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
                              const Admission& admission)
     : end_(end), context_(context), command_(std::move(command)), started_(admission.started) {
-  texts_.reserve(command_.words().size() + (command_.keys() ? command_.keys()->size() : 0));
-  request_.describe(command_, admission, texts_);
+  texts_.reserve(count_texts(command_));
+  request_.describe(command_, add_texts(command_, texts_), admission);
   request_.sink = this;
 }
 

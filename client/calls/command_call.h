@@ -2,8 +2,11 @@
 
 // A user's own command, as a Work and as calls; see Client::execute and Client::execute_on_all.
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sheaf/command.h>
@@ -17,16 +20,40 @@ namespace sheaf::client::calls {
 // Why a command is not sent, whatever its server is.
 std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config);
 
+// A command's words, and its keys as the caller named them.
+struct CommandTexts {
+  protocol::CommandWords words;
+  std::optional<std::span<const std::string_view>> keys;
+};
+inline std::size_t count_texts(const sheaf::Command& command) noexcept {
+  return command.words().size() + (command.keys() ? command.keys()->size() : 0);
+}
+// Adds views of the command's texts to `texts`, which must have room for them.
+CommandTexts add_texts(const sheaf::Command& command, std::vector<std::string_view>& texts);
+
+// True if the connection was lost with the command on it, and it only reads: it is sent again once.
+bool may_go_again(const socket::Completion& completion, bool only_reads) noexcept;
+// How a command has ended.
+Result<CommandReply> result_of_command(runtime::Context& context,
+                                       const socket::Completion& completion, bool only_reads,
+                                       Deadline started);
+
 // A command as a request. It is sent again if it only reads and its first connection is lost.
 class PassedRequest final : public cluster::CommandRequest {
  public:
-  // Adds views of the command's words and keys to `texts`, which must have room for them.
-  void describe(const sheaf::Command& command, const Admission& admission,
-                std::vector<std::string_view>& texts);
+  // `texts`: those of the command.
+  void describe(const sheaf::Command& command, const CommandTexts& texts,
+                const Admission& admission);
   // True once, if the request that has ended so must be started again.
-  bool goes_again(const socket::Completion& completion);
+  bool goes_again(const socket::Completion& completion) noexcept {
+    return may_go_again(completion, only_reads()) && !std::exchange(repeated_, true);
+  }
+  // It was sent before, so it is not sent again.
+  void is_repeated() noexcept { repeated_ = true; }
   Result<CommandReply> result(runtime::Context& context, const socket::Completion& completion,
-                              Deadline started) const;
+                              Deadline started) const {
+    return result_of_command(context, completion, only_reads(), started);
+  }
 
  private:
   bool repeated_ = false;

@@ -10,6 +10,19 @@ constexpr std::uint32_t most_keys = 256;
 
 }  // namespace
 
+socket::Completion completion_of_item(runtime::Path& path, const cluster::Request& request,
+                                      const protocol::Reply& reply, Now now) {
+  socket::Completion completion;
+  completion.answered = reply.status != protocol::Status::refused;
+  completion.reply = reply;
+  completion.outcome = Outcome::refused;
+  completion.reason = reply.reason;
+  completion.text = reply.text;
+  completion.node = path.cluster().node(request.node()).options().identity;
+  completion.now = now;
+  return completion;
+}
+
 ListFeed::ListFeed(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
                    const BatchTerms& terms)
     : BatchFeed(end, ground, std::move(plan)),
@@ -61,19 +74,6 @@ ListFeed::Part& ListFeed::make_part(std::uint32_t first, std::uint32_t count,
   part.continues = continues;
   part.parent = terms_.parent;
   return part;
-}
-
-socket::Completion ListFeed::completion_of(const Part& part, const protocol::Reply& reply,
-                                           Now now) {
-  socket::Completion completion;
-  completion.answered = reply.status != protocol::Status::refused;
-  completion.reply = reply;
-  completion.outcome = Outcome::refused;
-  completion.reason = reply.reason;
-  completion.text = reply.text;
-  completion.node = path().cluster().node(part.node()).options().identity;
-  completion.now = now;
-  return completion;
 }
 
 bool ListFeed::may_have_moved(const socket::Completion& completion) {

@@ -12,6 +12,10 @@
 
 namespace sheaf::client::calls {
 
+// What the answer to one key of a request means.
+socket::Completion completion_of_item(runtime::Path& path, const cluster::Request& request,
+                                      const protocol::Reply& reply, Now now);
+
 class ListFeed : protected BatchFeed, protected socket::RequestSink {
  protected:
   // A request for the keys at the places first .. first + count - 1.
@@ -41,8 +45,9 @@ class ListFeed : protected BatchFeed, protected socket::RequestSink {
   void start_part(std::uint32_t node, Part& part) {
     path().cluster().start_at(plan().epoch(), node, part, now());
   }
-  // What the answer to one key of a request means.
-  socket::Completion completion_of(const Part& part, const protocol::Reply& reply, Now now);
+  socket::Completion completion_of(const Part& part, const protocol::Reply& reply, Now now) {
+    return completion_of_item(path(), part, reply, now);
+  }
   // True if a request was not sent, and its keys may be on other nodes by now.
   bool may_have_moved(const socket::Completion& completion);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -329,24 +330,58 @@ TEST(ScriptedBatches, CommandsWithoutAnAnswerEndInTimeAndTheOthersHaveTheirs) {
   EXPECT_TRUE(text_of(replies[2]).starts_with("unknown, timed out: ")) << text_of(replies[2]);
 }
 
+// A server that carries out a later command on the key has the last word.
+TEST(ScriptedBatches, ACommandIsNotSentOnceMoreAfterALaterOneOnItsKey) {
+  Scene scene;
+  const std::string key = scene.servers.key(0);
+  const std::string other = scene.servers.key(0, 1);
+  std::vector<Command> commands;
+  for (const std::string value : {"1", "2"}) {
+    commands.push_back(Command({"SET", key, value}).keys({key}));
+    commands.push_back(Command({"SET", other, value}).keys({other}));
+  }
+  ASSERT_EQ(scene.call(Call::get, key), "0/" + key);
+  const std::string later = "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
+  scene.servers.answer(0, "SET " + key + " 1", later);
+  scene.servers.answer(0, "SET " + other + " 1", later);
+  scene.servers.answer(0, "SET " + other + " 2", later);
+  const auto replies = scene.client().execute_many(commands, {.timeout = 5s});
+  ASSERT_EQ(replies.size(), 4u);
+  EXPECT_EQ(replies[0].error().reason, Reason::overtaken);
+  EXPECT_EQ(replies[0].error().outcome, Outcome::refused);
+  for (const std::size_t i : {1u, 2u, 3u}) EXPECT_TRUE(replies[i]) << i << text_of(replies[i]);
+  EXPECT_EQ(scene.servers.count(0, "SET " + key + " 1"), 1u);
+  std::vector<std::string> sent;
+  for (const std::string& request : scene.servers.requests(0)) {
+    if (request.starts_with("SET " + other)) sent.push_back(request);
+  }
+  EXPECT_EQ(sent, std::vector<std::string>({"SET " + other + " 1", "SET " + other + " 2",
+                                            "SET " + other + " 1", "SET " + other + " 2"}));
+}
+
 // More of them than may be in flight, and none is answered.
 TEST(ScriptedBatches, AStopTokenEndsAllCommands) {
-  Scene scene;
-  scene.uri = scene.servers.uri({0}) + "?max_in_flight=4";
-  const Commands keys = keys_of_one_slot(scene);
-  ASSERT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]);
-  scene.servers.keep_silent(0, "GET " + keys[0]);
-  std::stop_source source;
-  const std::stop_token token = source.get_token();
-  auto later =
-      scene.client().async().execute_many(gets_of(keys), {.timeout = 20s, .stop = &token}).future();
-  while (scene.servers.count(0, "GET " + keys[0]) < 2) std::this_thread::yield();
-  source.request_stop();
-  const auto replies = later.get();
-  ASSERT_EQ(replies.size(), keys.size());
-  for (const auto& reply : replies) EXPECT_EQ(reply.error().reason, Reason::cancelled);
-  EXPECT_EQ(replies.front().error().outcome, Outcome::unknown);
-  EXPECT_EQ(replies.back().error().outcome, Outcome::not_sent);
+  for (const bool blocks : {false, true}) {
+    Scene scene;
+    scene.uri = scene.servers.uri({0}) + "?max_in_flight=4";
+    const Commands keys = keys_of_one_slot(scene);
+    ASSERT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]);
+    scene.servers.keep_silent(0, "GET " + keys[0]);
+    std::stop_source source;
+    const std::stop_token token = source.get_token();
+    const CommandOptions options{.timeout = 20s, .stop = &token};
+    auto later =
+        blocks ? std::async(std::launch::async,
+                            [&] { return scene.client().execute_many(gets_of(keys), options); })
+               : scene.client().async().execute_many(gets_of(keys), options).future();
+    while (scene.servers.count(0, "GET " + keys[0]) < 2) std::this_thread::yield();
+    source.request_stop();
+    const auto replies = later.get();
+    ASSERT_EQ(replies.size(), keys.size());
+    for (const auto& reply : replies) EXPECT_EQ(reply.error().reason, Reason::cancelled);
+    EXPECT_EQ(replies.front().error().outcome, Outcome::unknown) << blocks;
+    EXPECT_EQ(replies.back().error().outcome, Outcome::not_sent) << blocks;
+  }
 }
 
 }  // namespace

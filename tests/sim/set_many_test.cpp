@@ -1,11 +1,15 @@
-// Batches of sets of several threads on one real client of a standalone Redis server: MSETs. The
-// server stops, and sometimes refuses commands because it loads its data. A run finds
+// Batches of sets of several threads on one real client of a standalone Redis server: set_many,
+// which is MSETs, or execute_many with SETs, some of them for the same key, and GETs. The server
+// stops, ends connections, and sometimes refuses commands because it loads its data, or says that
+// they are to come once more. A run finds
 //  - an acknowledged set that is lost, and one that was refused or not sent and is there
 //  - a set that was carried out twice, or before an earlier one of the same thread on the same key
+//  - a GET that did not find the SET before it in its batch
 //  - a call that lasts longer than its timeout
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/command.h>
 
 #include "base/quiet_thread.h"
 #include "tests/sim/kit/seeds.h"
@@ -29,12 +34,21 @@ using namespace std::chrono_literals;
 
 class SetManyWorld {
  public:
-  explicit SetManyWorld(std::uint64_t seed) : random_(seed), world_(seed) {
+  enum class By : std::uint8_t { set_many, execute_many };
+
+  SetManyWorld(std::uint64_t seed, By by) : by_(by), random_(seed), world_(seed) {
     config_.kind = EndpointKind::redis;
     config_.routing = RoutingKind::ring;
     config_.nodes = resp_.addresses();
     config_.timeout = std::chrono::milliseconds(50 + random_.below(300));
     resp_.server(0).faults.delay = std::chrono::microseconds(random_.below(2'000));
+    if (random_.below(2) == 0) {
+      config_.max_in_flight = static_cast<decltype(config_.max_in_flight)>(4 + random_.below(60));
+    }
+    if (by == By::execute_many && random_.below(2) == 0) {
+      resp_.cluster().node(0).faults.try_again_every =
+          static_cast<unsigned>(2 + random_.below(100));
+    }
     for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
       Caller& caller = callers_.emplace_back(Caller{Random(random_.fork()), {}});
       // The server says that it is one of a cluster, so only keys of one slot are sent together.
@@ -65,6 +79,7 @@ class SetManyWorld {
   std::uint64_t stored = 0;    // sets that were acknowledged
   std::uint64_t unknown = 0;   // that ended without an answer
   std::uint64_t together = 0;  // MSETs that were carried out
+  std::uint64_t overtaken = 0;
 
  private:
   struct Key {
@@ -82,12 +97,12 @@ class SetManyWorld {
     for (std::uint64_t i = random_.below(6); i > 0; --i) {
       const auto after = std::chrono::microseconds(random_.below(500'000));
       const auto length = std::chrono::milliseconds(1 + random_.below(400));
-      const bool loads = random_.below(2) == 0;
-      world_.after(after, [this, length, loads](Now now) {
-        if (loads) {
+      const std::uint64_t kind = random_.below(3);
+      world_.after(after, [this, length, kind](Now now) {
+        if (kind == 0) {
           resp_.cluster().node(0).faults.loading_until = now.mono + length;
         } else if (resp_.server(0).serving()) {
-          resp_.stop_for(0, length);
+          kind == 1 ? resp_.stop_for(0, length) : resp_.server(0).reset_all();
         }
       });
     }
@@ -101,36 +116,74 @@ class SetManyWorld {
     }
   }
 
+  // A set of a key, and its number among those of the key.
+  struct Set {
+    Key& key;
+    unsigned number = 0;
+    std::string value{};
+  };
+
   void set_some(Client& client, Caller& caller) {
-    std::vector<Key*> keys;
-    std::deque<std::string> values;
-    std::vector<SetItem> items;
+    std::deque<Set> sets;
     const std::uint64_t one_in = 1 + caller.random.below(4);
+    const bool repeats = by_ == By::execute_many && caller.random.below(2) == 0;
     for (Key& key : caller.keys) {
       if (caller.random.below(one_in) != 0) continue;
-      keys.push_back(&key);
-      values.push_back(key.name + "-" + std::to_string(++key.sets));
-      items.push_back({key.name, values.back()});
+      add(key, sets);
+      if (repeats && caller.random.below(4) == 0)
+        add(sets[caller.random.below(sets.size())].key, sets);
     }
     const SimThreads& threads = *SimThreads::current();
     const Deadline begun = world_.now().mono - threads.delays();
-    const auto results = client.set_many(items);
+    by_ == By::set_many ? set_many(client, sets) : execute_many(client, sets);
     const auto took = world_.now().mono - threads.delays() - begun;
     const auto limit = config_.timeout + 10 * threads.longest_delay() + 2ms;
     check(took <= limit, "a call lasted too long");
-    check(results.size() == items.size(), "a batch of sets lacks results");
-    for (std::size_t i = 0; i < keys.size(); ++i) note(*keys[i], results[i].result);
   }
 
-  void note(Key& key, const Result<SetResult>& result) {
-    if (result) {
-      check(result->stored, "a plain set was not stored");
-      key.acknowledged = key.sets;
+  static void add(Key& key, std::deque<Set>& sets) {
+    const unsigned number = ++key.sets;
+    sets.push_back({key, number, key.name + "-" + std::to_string(number)});
+  }
+
+  void set_many(Client& client, const std::deque<Set>& sets) {
+    std::vector<SetItem> items;
+    for (const Set& set : sets) items.push_back({set.key.name, set.value});
+    const auto results = client.set_many(items);
+    check(results.size() == sets.size(), "a batch of sets lacks results");
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const auto& result = results[i].result;
+      check(!result || result->stored, "a plain set was not stored");
+      note(sets[i], result ? nullptr : &result.error());
+    }
+  }
+
+  void execute_many(Client& client, const std::deque<Set>& sets) {
+    std::vector<sheaf::Command> commands;
+    for (const Set& set : sets) {
+      commands.push_back({"SET", set.key.name, set.value});
+      commands.push_back({"GET", set.key.name});
+    }
+    const auto replies = client.execute_many(commands);
+    check(replies.size() == commands.size(), "a batch of commands lacks results");
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const auto& set = replies[2 * i];
+      const auto& got = replies[2 * i + 1];
+      check(!set || set->text() == "OK", "a SET has another answer");
+      check(!set || !got || got->text() == sets[i].value, "a GET overtook a set, or one it");
+      note(sets[i], set ? nullptr : &set.error());
+    }
+  }
+
+  void note(const Set& set, const Error* error) {
+    if (error == nullptr) {
+      set.key.acknowledged = std::max(set.key.acknowledged, set.number);
       ++stored;
-    } else if (result.error().outcome == Outcome::unknown) {
+    } else if (error->outcome == Outcome::unknown) {
       ++unknown;
     } else {
-      key.not_carried_out.insert(key.sets);
+      set.key.not_carried_out.insert(set.number);
+      overtaken += error->reason == Reason::overtaken ? 1 : 0;
     }
   }
 
@@ -162,6 +215,7 @@ class SetManyWorld {
     }
   }
 
+  const By by_;
   Random random_;
   SimWorld world_;
   SimNetwork network_{world_};
@@ -170,22 +224,42 @@ class SetManyWorld {
   std::deque<Caller> callers_;
 };
 
-TEST(SetMany, NothingIsLostCarriedOutTwiceOrOutOfOrderForEverySeed) {
-  const Seeds seeds = seeds_of(300);
+struct Sums {
   std::uint64_t stored = 0;
   std::uint64_t unknown = 0;
   std::uint64_t together = 0;
+  std::uint64_t overtaken = 0;
+};
+
+Sums run_all(const Seeds& seeds, SetManyWorld::By by) {
+  Sums sums;
   for (const std::uint64_t seed : seeds) {
-    const auto world = std::make_shared<SetManyWorld>(seed);
-    ASSERT_EQ(SimThreads::run(world->world(), seed, [world] { world->run(); }), "");
-    stored += world->stored;
-    unknown += world->unknown;
-    together += world->together;
+    const auto world = std::make_shared<SetManyWorld>(seed, by);
+    EXPECT_EQ(SimThreads::run(world->world(), seed, [world] { world->run(); }), "");
+    sums.stored += world->stored;
+    sums.unknown += world->unknown;
+    sums.together += world->together;
+    sums.overtaken += world->overtaken;
   }
+  return sums;
+}
+
+TEST(SetMany, NothingIsLostCarriedOutTwiceOrOutOfOrderForEverySeed) {
+  const Seeds seeds = seeds_of(300);
+  const Sums sums = run_all(seeds, SetManyWorld::By::set_many);
   if (!seeds.adds_up()) return;
-  EXPECT_GT(stored, 100 * seeds.count());
-  EXPECT_GT(unknown, seeds.count());
-  EXPECT_GT(together, 5 * seeds.count());
+  EXPECT_GT(sums.stored, 100 * seeds.count());
+  EXPECT_GT(sums.unknown, seeds.count());
+  EXPECT_GT(sums.together, 5 * seeds.count());
+}
+
+TEST(ExecuteMany, NothingIsLostCarriedOutTwiceOrOutOfOrderForEverySeed) {
+  const Seeds seeds = seeds_of(300);
+  const Sums sums = run_all(seeds, SetManyWorld::By::execute_many);
+  if (!seeds.adds_up()) return;
+  EXPECT_GT(sums.stored, 100 * seeds.count());
+  EXPECT_GT(sums.unknown, seeds.count());
+  EXPECT_GT(sums.overtaken, 0u);
 }
 
 }  // namespace

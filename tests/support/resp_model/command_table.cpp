@@ -57,6 +57,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+std::span<const CommandSpec> all_commands() { return table; }
+
 const CommandSpec* find_command(std::string_view name, const Dialect& dialect) {
   const std::string wanted = lower(name);
   if (wanted == "hello" && !dialect.has_hello) return nullptr;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct CommandSpec {
 
 // The text in lower case.
 std::string lower(std::string_view text);
+std::span<const CommandSpec> all_commands();
 // Null if there is no such command.
 const CommandSpec* find_command(std::string_view name, const Dialect& dialect);
 bool arity_fits(const CommandSpec& spec, const Words& words);

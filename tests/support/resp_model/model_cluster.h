@@ -39,6 +39,8 @@ struct ClusterOptions {
 struct NodeFaults {
   Deadline down_until{0};         // until then it says that the cluster is down
   Deadline loading_until{0};      // until then it loads its data
+  unsigned try_again_every = 0;   // one in so many commands on keys gets TRYAGAIN; 0: none
+  unsigned commands = 0;          // on keys, counted for that
   unsigned garbage_replies = 0;   // this many commands on keys are carried out, but with replies of
   std::size_t garbage_size = 64;  // this many zero bytes
 };

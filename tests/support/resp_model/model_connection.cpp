@@ -89,6 +89,11 @@ bool ModelConnection::refused(const CommandSpec& spec, const Words& words, bool 
   if (now < node().faults.loading_until && !spec.while_loading) {
     return refuse("LOADING Redis is loading the dataset in memory");
   }
+  NodeFaults& faults = node().faults;
+  const bool counts = faults.try_again_every > 0 && spec.group == CommandGroup::data;
+  if (counts && ++faults.commands % faults.try_again_every == 0) {
+    return refuse("TRYAGAIN Multiple keys request during rehashing of slot");
+  }
   return false;
 }
 
@@ -195,6 +200,23 @@ void ModelConnection::run_on_cluster(const Words& words, Deadline now) {
 
 // ---- of the connection itself
 
+// The beginning of each entry, which all servers report.
+void ModelConnection::list_commands() {
+  reply().array(all_commands().size());
+  for (const CommandSpec& spec : all_commands()) {
+    const bool has_keys = spec.keys != CommandKeys::none;
+    const bool only_first = spec.keys == CommandKeys::first;
+    reply().array(6);
+    reply().bulk(spec.name);
+    reply().number(spec.arity);
+    reply().array(1);
+    reply().status(spec.write ? "write" : "readonly");
+    reply().number(has_keys ? 1 : 0);
+    reply().number(only_first ? 1 : has_keys ? -1 : 0);
+    reply().number(spec.keys == CommandKeys::odd ? 2 : has_keys ? 1 : 0);
+  }
+}
+
 void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& words, Deadline now) {
   if (spec.name == "ping") return ping(words);
   if (spec.name == "watch") return watch(words, now);
@@ -202,7 +224,7 @@ void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& wo
   if (spec.name == "discard") return discard();
   if (spec.name == "hello") return hello(words);
   if (spec.name == "client") return client_command(words);
-  if (spec.name == "command") return reply().array(0);
+  if (spec.name == "command") return list_commands();
   if (spec.name == "info") {
     const std::string section = words.size() > 1 ? lower(words[1]) : std::string();
     return reply().verbatim(info_text(section, node(), dialect()));

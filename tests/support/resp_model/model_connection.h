@@ -74,6 +74,7 @@ class ModelConnection {
   bool hello_options(const Words& words);
   void write_greeting();
   void client_command(const Words& words);
+  void list_commands();
   std::optional<std::string> held(const std::string& key, Deadline now);
   void ping(const Words& words);
   // Returns an error, or nothing if the login is accepted.
