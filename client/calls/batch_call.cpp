@@ -1,5 +1,7 @@
 #include "client/calls/batch_call.h"
 
+#include <algorithm>
+
 #include "client/calls/extra_connection.h"
 
 namespace sheaf::client::calls {
@@ -26,6 +28,15 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
   if (many && yielding.others_compete(now)) return true;
   return others < (yielding.pays(now) ? most_yielding_in_batches : most_sleeping_in_batches) &&
          enough_for(context, others);
+}
+
+// How long a batch waits for an extra connection. A stop token must end it at any time.
+std::chrono::nanoseconds patience_of(const cluster::BatchPlan& plan, const BatchTerms& terms,
+                                     Stop stop) noexcept {
+  const bool large = plan.size() >= ExtraConnections::many_keys * plan.nodes().size();
+  if (!large || stop != nullptr) return {};
+  return std::min<std::chrono::nanoseconds>(ExtraConnections::longest_wait,
+                                            terms.operation.deadline - terms.started);
 }
 
 // Reads the keys whose extra connection ended again, over the client's own connections.
@@ -64,7 +75,8 @@ GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used) {
   const ExtraConnections::Lease lease =
       wants_extra_connection(context, plan, terms.started)
-          ? extra_connection(context, plan.nodes(), plan.epoch(), terms.started)
+          ? extra_connection(context, plan.nodes(), plan.epoch(), terms.started,
+                             patience_of(plan, terms, stop))
           : ExtraConnections::Lease();
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);

@@ -21,16 +21,25 @@ bool enough_for(runtime::Context& context, unsigned callers) noexcept {
 
 ExtraConnections::Lease extra_connection(runtime::Context& context,
                                          std::span<const std::uint32_t> nodes, std::uint64_t epoch,
-                                         Deadline now) {
-  if (context.extra_connections()->late_writes() > 0) return {};
+                                         Deadline now, std::chrono::nanoseconds patience) {
   if (nodes.size() > most_servers) return {};
   std::array<ExtraConnections::Server, most_servers> servers;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto signs = context.cluster().nodes().last_signs(nodes[i]);
-    if (signs.health != NodeHealth::up || signs.owes) return {};
-    servers[i] = {nodes[i], signs.outages};
-  }
-  return context.extra_connections()->borrow({std::span(servers).first(nodes.size()), epoch}, now);
+  // False if no call may use one now. Then `servers` says which outages were known before.
+  const auto may_use = [&](bool first) {
+    if (context.extra_connections()->late_writes() > 0) return false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto signs = context.cluster().nodes().last_signs(nodes[i]);
+      if (signs.health != NodeHealth::up || signs.owes) return false;
+      if (first) servers[i] = {nodes[i], signs.outages};
+      if (servers[i].outages != signs.outages) return false;
+    }
+    return true;
+  };
+  if (!may_use(true)) return {};
+  auto lease = context.extra_connections()->borrow(
+      {std::span(servers).first(nodes.size()), epoch, patience}, now);
+  if (patience.count() > 0 && !may_use(false)) return {};  // it may have waited
+  return lease;
 }
 
 socket::Wait wait_on_extra_connection(Stop stop) noexcept {

@@ -19,10 +19,12 @@ bool enough_for(runtime::Context& context, unsigned callers) noexcept;
 
 // Borrows an extra connection to these nodes, if they are up. Empty if not. Call it only if there
 // are other callers. `epoch` is of the topology that named the nodes. There is none while a server
-// may still carry out an operation that has ended (late_write.h).
+// may still carry out an operation that has ended (late_write.h). `patience`: how long to wait for
+// one if all are in use.
 runtime::ExtraConnections::Lease extra_connection(runtime::Context& context,
                                                   std::span<const std::uint32_t> nodes,
-                                                  std::uint64_t epoch, Deadline now);
+                                                  std::uint64_t epoch, Deadline now,
+                                                  std::chrono::nanoseconds patience = {});
 
 // How a caller waits that has an extra connection. Only this caller uses it, so it can wait in
 // read. With a stop token it must not, because read would notice a stop too late.

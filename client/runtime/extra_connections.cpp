@@ -182,6 +182,8 @@ void ExtraConnections::make_place(std::uint32_t node) {
 
 ExtraConnections::Lease ExtraConnections::borrow(const Need& need, Deadline now) {
   Side* cold = nullptr;
+  Waiting waiting(need);
+  bool waits = false;
   {
     const sync::MutexLock lock(mutex_);
     for (const Server& server : need.servers) {
@@ -189,22 +191,48 @@ ExtraConnections::Lease ExtraConnections::borrow(const Need& need, Deadline now)
       note_outages(server);
     }
     if (Side* const side = take(need)) return {*this, *side};
-    const auto waits = [&](const Server& server)
-                           SHEAF_UNCHECKED { return now < next_attempt_[server.node]; };
-    if (std::ranges::any_of(need.servers, waits)) return {};
-    if (!free_.empty()) {
-      cold = free_.front();
-    } else if (opening_ || made_ >= limit_) {
+    waits = free_.empty() && made_ >= limit_ && need.patience.count() > 0;
+    if (waits) {
+      waiting_.push_back(&waiting);
+      ++queued_;
+    } else if (!may_connect(need, now)) {
       return {};
-    } else {
-      opening_ = true;
+    } else if (!free_.empty()) {
+      cold = free_.front();
     }
-    for (const Server& server : need.servers) next_attempt_[server.node] = now + pause;
   }
+  if (waits) return await(waiting);
   if (cold == nullptr) cold = add_side();
   if (cold == nullptr) return {};
   for (const Server& server : need.servers) cold->connect(server.node);
   return {};
+}
+
+// True if a free path may be connected to the servers, or a new one if none is free. Then others
+// may not for a while.
+bool ExtraConnections::may_connect(const Need& need, Deadline now) {
+  for (const Server& server : need.servers) {
+    if (now < next_attempt_[server.node]) return false;
+  }
+  if (free_.empty()) {
+    if (opening_ || made_ >= limit_) return false;
+    opening_ = true;
+  }
+  for (const Server& server : need.servers) next_attempt_[server.node] = now + pause;
+  return true;
+}
+
+// Sleeps until the call has its turn or loses patience.
+ExtraConnections::Lease ExtraConnections::await(Waiting& waiting) {
+  waiting.parker.park_for(waiting.need.patience);
+  const sync::MutexLock lock(mutex_);
+  if (waiting.side == nullptr) {
+    std::erase(waiting_, &waiting);
+    --queued_;
+    return {};
+  }
+  this_thread().last_side = waiting.side;
+  return {*this, *waiting.side};
 }
 
 ExtraConnections::Side* ExtraConnections::add_side() {
@@ -236,6 +264,16 @@ void ExtraConnections::on_map(std::shared_ptr<const cluster::Topology> topology,
 
 void ExtraConnections::give_back(Side& side) noexcept {
   const sync::MutexLock lock(mutex_);
+  const auto next = std::ranges::find_if(
+      waiting_, [&side](const Waiting* waiting) { return side.ready_for(waiting->need); });
+  if (next != waiting_.end()) {
+    Waiting& waiting = **next;
+    waiting_.erase(next);
+    --queued_;
+    waiting.side = &side;
+    waiting.parker.unpark();  // under the lock, because it is gone soon after
+    return;
+  }
   free_.push_back(&side);  // never reallocates: reserved for all
   --lent_;
 }

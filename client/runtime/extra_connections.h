@@ -24,6 +24,9 @@
 //   paths follow the client's topology one by one. What a server redirects goes over the client's
 //   own path, the only one that learns from redirects.
 // - They are not used with `reads=replicas`, where the own path chooses who answers a read.
+// - If all are lent, a large batch waits for one, in the order of arrival. On the client's own path
+//   it would share one connection with all others that have none, and the server serves that one
+//   like each of the others: some threads would be fast and the rest several times slower.
 // - A connection is opened in the background when one more could have been used. It is lent only
 //   once it is ready, and only to a node that the client's own path considers up. So a server that
 //   accepts no more connections fails no request. If a server falls silent, its requests soon all
@@ -32,6 +35,7 @@
 // Thread rule: any thread.
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -41,6 +45,7 @@
 #include <sheaf/metrics.h>
 
 #include "base/mutex.h"
+#include "base/parker.h"
 #include "client/runtime/path.h"
 #include "client/runtime/recent_peak.h"
 
@@ -50,8 +55,12 @@ class ExtraConnections final : public cluster::MapListener {
   class Side;
 
  public:
-  // The fewest keys for which a batch is worth a path (docs/design/0011-extra-connections.md).
+  // The fewest keys of a server for which a batch is worth a path, and for which it waits for one
+  // (docs/design/0011-extra-connections.md).
   static constexpr std::size_t fewest_keys = 8;
+  static constexpr std::size_t many_keys = 512;
+  // It waits so long at most: a server may have stopped.
+  static constexpr std::chrono::milliseconds longest_wait{50};
   // The most connections to all servers together, except that there may be one to each.
   static constexpr std::size_t most_connections = 1'024;
   // Grace of their lanes: nothing arrives on them unasked, so their keepers need not look often.
@@ -105,10 +114,11 @@ class ExtraConnections final : public cluster::MapListener {
   // What a call needs.
   struct Need {
     std::span<const Server> servers;
-    std::uint64_t epoch = 0;  // of the topology
+    std::uint64_t epoch = 0;               // of the topology
+    std::chrono::nanoseconds patience{0};  // how long to wait if all paths are lent
   };
   // Lends a free path that is connected to the nodes, preferably the one this thread used last.
-  // Otherwise starts to connect one more for later calls.
+  // Otherwise starts to connect one more for later calls, or waits for one that is given back.
   Lease borrow(const Need& need, Deadline now);
   // The paths follow the client's topology, and know the servers that it knows.
   void on_map(std::shared_ptr<const cluster::Topology> topology,
@@ -124,7 +134,7 @@ class ExtraConnections final : public cluster::MapListener {
   // client's own path, at most, in the last moments. A number that changed with every call would
   // split callers who should share a connection.
   unsigned other_callers(unsigned callers, Deadline now) noexcept {
-    return others_.report(lent_ + callers, now);
+    return others_.report(lent_ + queued_ + callers, now);
   }
   // Adds what the paths counted. Blocks; do not call under a baton.
   void add_to(std::vector<NodeStats>& stats);
@@ -141,7 +151,17 @@ class ExtraConnections final : public cluster::MapListener {
     std::shared_ptr<const protocol::KnownServers> known;
   };
 
+  // A call that waits for a path.
+  struct Waiting {
+    explicit Waiting(const Need& its_need) noexcept : need(its_need) {}
+    const Need& need;
+    Parker parker;
+    Side* side = nullptr;
+  };
+
   Side* add_side();
+  Lease await(Waiting& waiting);
+  bool may_connect(const Need& need, Deadline now) SHEAF_REQUIRES(mutex_);
   Side* take(const Need& need) SHEAF_REQUIRES(mutex_);
   void note_outages(const Server& server) SHEAF_REQUIRES(mutex_);
   void make_place(std::uint32_t node) SHEAF_REQUIRES(mutex_);
@@ -160,9 +180,11 @@ class ExtraConnections final : public cluster::MapListener {
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // the size of sides_
   std::atomic<unsigned> lent_ = 0;
+  std::atomic<unsigned> queued_ = 0;  // the size of waiting_
   std::atomic<unsigned> late_writes_ = 0;
   RecentPeak others_;
   std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the most recently used is last
+  std::vector<Waiting*> waiting_ SHEAF_GUARDED_BY(mutex_);       // the first to come is first
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
   std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: those known here
   bool opening_ SHEAF_GUARDED_BY(mutex_) = false;

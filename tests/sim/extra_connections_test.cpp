@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <sheaf/client.h>
 
 #include "base/quiet_thread.h"
+#include "base/read_clocks.h"
 #include "client/client_impl.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
@@ -155,6 +157,48 @@ class ReadWorld {
     });
     return leaves;
   }
+  // Twelve threads read so many keys of the first server again and again, next to each other. A
+  // batch takes some milliseconds. Returns the number of batches of each thread.
+  std::vector<unsigned> batches_of_twelve(unsigned keys) {
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < keys; ++i) names.push_back(stack_.key_on(0, i));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    server().faults.delay = 4ms;
+    std::vector<unsigned> batches(12, 0);
+    std::vector<QuietThread> readers;
+    const Deadline start = read_monotonic();
+    for (unsigned& done : batches) {
+      readers.emplace_back("reader", [&] {
+        for (Deadline now = start; now < start + 600ms; now = read_monotonic()) {
+          const auto got = client_->get_many(views);
+          check(got.front().result.has_value(), "a get failed");
+          if (now > start + 300ms) ++done;  // all connections have been made
+        }
+      });
+    }
+    for (QuietThread& reader : readers) reader.join();
+    return batches;
+  }
+  // Reads many keys, with a short timeout, while all connections are used by others whose server
+  // does not answer. Returns how long that took.
+  std::chrono::nanoseconds time_of_a_batch_whose_turn_does_not_come() {
+    static_cast<void>(batches_of_twelve(512));
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < 512; ++i) names.push_back(stack_.key_on(0, i));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    std::vector<QuietThread> readers;
+    server().stop();
+    for (unsigned i = 0; i < 12; ++i) {  // the first ones see no others
+      readers.emplace_back("reader", [&] { static_cast<void>(client_->get_many(views)); });
+    }
+    pass(10ms);
+    const Deadline start = read_monotonic();
+    static_cast<void>(client_->get_many(views, {.timeout = 30ms}));
+    const auto took = read_monotonic() - start;
+    server().go_on();
+    for (QuietThread& reader : readers) reader.join();
+    return took;
+  }
   void find_contention() {
     Yielding& yielding = client::Internals::context(*client_).path().loop().yielding();
     for (int i = 0; i < 8; ++i) yielding.contention().yielded(4ms, 0ms);
@@ -278,6 +322,23 @@ TEST(ExtraConnections, LargeBatchesOfManyCallersUseThemWhereOthersCompute) {
   run(60s, [](ReadWorld& world) {
     world.find_contention();
     check(world.a_large_batch_leaves_the_clients_own_connection(), "it shares a connection");
+  });
+}
+
+// Otherwise four of them would share the client's own connection, which is served like each of the
+// eight others.
+TEST(ExtraConnections, ThreadsTakeTurnsWithLargeBatches) {
+  run(60s, [](ReadWorld& world) {
+    const auto large = world.batches_of_twelve(512);
+    const auto [least, most] = std::ranges::minmax(large);
+    check(least > 0 && 10 * least > 9 * most, "some threads have fewer turns");
+    check(world.server().connections() == 9, "there are not eight extra connections");
+  });
+}
+
+TEST(ExtraConnections, ALargeBatchWaitsForOneUntilItsDeadlineAtMost) {
+  run(60s, [](ReadWorld& world) {
+    check(world.time_of_a_batch_whose_turn_does_not_come() <= 32ms, "the batch ended too late");
   });
 }
 
