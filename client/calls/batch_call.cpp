@@ -30,13 +30,14 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
          enough_for(context, others);
 }
 
-// How long a batch waits for an extra connection. A stop token must end it at any time.
+// How long a batch waits for an extra connection. A stop token must end it at any time, and it may
+// have to be read over the client's own connections after all.
 std::chrono::nanoseconds patience_of(const cluster::BatchPlan& plan, const BatchTerms& terms,
                                      Stop stop) noexcept {
   const bool large = plan.size() >= ExtraConnections::many_keys * plan.nodes().size();
   if (!large || stop != nullptr) return {};
   return std::min<std::chrono::nanoseconds>(ExtraConnections::longest_wait,
-                                            terms.operation.deadline - terms.started);
+                                            (terms.operation.deadline - terms.started) / 2);
 }
 
 // Reads the keys whose extra connection ended again, over the client's own connections.

@@ -59,7 +59,7 @@ class ExtraConnections final : public cluster::MapListener {
   // (docs/design/0011-extra-connections.md).
   static constexpr std::size_t fewest_keys = 8;
   static constexpr std::size_t many_keys = 512;
-  // It waits so long at most: a server may have stopped.
+  // It waits so long at most, because a server may have stopped.
   static constexpr std::chrono::milliseconds longest_wait{50};
   // The most connections to all servers together, except that there may be one to each.
   static constexpr std::size_t most_connections = 1'024;

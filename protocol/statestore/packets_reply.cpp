@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "protocol/statestore/packets.h"
 #include "protocol/statestore/payload.h"
 
