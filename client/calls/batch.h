@@ -88,7 +88,7 @@ class BatchFeed {
   bool cancelled_ = false;
 };
 
-// The error of a key for which nothing was sent.
+// The error of a key or command for which nothing was sent.
 inline Error cancelled_key(Deadline started, Now now) {
   Error error = cancelled_error();
   error.elapsed = now.mono - started;

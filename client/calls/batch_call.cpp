@@ -14,6 +14,10 @@ using runtime::ExtraConnections;
 constexpr unsigned most_sleeping_in_batches = 4;
 constexpr unsigned most_yielding_in_batches = 2;
 
+bool has_for_each_node(const cluster::BatchPlan& plan, std::size_t keys) noexcept {
+  return plan.size() >= keys * plan.nodes().size();
+}
+
 // True if a batch is faster on an extra connection. A batch of one node is, with enough keys. A
 // batch of several nodes is among few callers, and with many keys also where other processes
 // compute: the system shares out processors by threads that can run, and callers that share a
@@ -22,7 +26,7 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
                             Deadline now) {
   const unsigned others = other_callers(context, now);
   if (others == 0) return false;
-  const bool many = plan.size() >= ExtraConnections::fewest_keys * plan.nodes().size();
+  const bool many = has_for_each_node(plan, ExtraConnections::fewest_keys);
   if (plan.nodes().size() == 1) return many;
   Yielding& yielding = context.path().loop().yielding();
   if (many && yielding.others_compete(now)) return true;
@@ -34,8 +38,7 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
 // have to be read over the client's own connections after all.
 std::chrono::nanoseconds patience_of(const cluster::BatchPlan& plan, const BatchTerms& terms,
                                      Stop stop) noexcept {
-  const bool large = plan.size() >= ExtraConnections::many_keys * plan.nodes().size();
-  if (!large || stop != nullptr) return {};
+  if (stop != nullptr || !has_for_each_node(plan, ExtraConnections::many_keys)) return {};
   return std::min<std::chrono::nanoseconds>(ExtraConnections::longest_wait,
                                             (terms.operation.deadline - terms.started) / 2);
 }

@@ -8,6 +8,7 @@
 #include "client/calls/list_feed.h"
 #include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
+#include "cluster/moving/key_order.h"
 
 namespace sheaf::client::calls {
 namespace {
@@ -65,11 +66,8 @@ CommandBatch::CommandBatch(WorkEnd& end, runtime::Context& context, Commands com
 }
 
 void CommandBatch::start(Now now) {
-  if (find_homes()) {
-    answers_.resize(commands_.size());
-  } else {
-    homes_.clear();
-  }
+  if (!find_homes()) homes_.clear();
+  answers_.resize(homes_.size());
   go_on(now);
 }
 
@@ -152,9 +150,7 @@ CommandBatch::Out CommandBatch::take() {
 // A bad command fails alone.
 void CommandBatch::start_alone(std::uint32_t place, bool repeated, Now now) {
   if (cancelled_) {
-    Error error = cancelled_error();
-    error.elapsed = now.mono - admission_.started;
-    return give(place, Failure(std::move(error)));
+    return give(place, Failure(cancelled_key(admission_.started, now)));
   }
   if (auto error = check_words(commands_[place], context_.config())) {
     return give(place, Failure(std::move(*error)));
@@ -289,9 +285,8 @@ void CommandBatch::start_again(Now now) {
       start_alone(command.place, command.repeated, now);
       continue;
     }
-    Error error = runtime::local_error(
-        Outcome::refused, Reason::overtaken,
-        command.text + " (not sent once more: a later operation on its key was)");
+    Error error = runtime::local_error(Outcome::refused, Reason::overtaken,
+                                       command.text.append(cluster::overtaken_text));
     error.elapsed = now.mono - admission_.started;
     give(command.place, Failure(std::move(error)));
   }

@@ -57,7 +57,8 @@ class CommandBatch final : private socket::RequestSink, private socket::Deferred
     std::vector<std::string_view> keys;
     std::vector<protocol::CommandWords> commands;
   };
-  // The groups of a node. Each is larger than the one before: an idle server gets work early.
+  // The groups of a node. Each is larger than the one before, as the bursts of a ClientSocket are:
+  // an idle server gets work early.
   struct Node {
     Group* open = nullptr;
     std::uint32_t most = 16;

@@ -1,13 +1,32 @@
 #include "client/calls/extra_connection.h"
 
 #include <array>
+#include <optional>
 
 namespace sheaf::client::calls {
 
 using runtime::ExtraConnections;
 
+namespace {
+
 // A call that needs more servers uses the client's own connections.
 constexpr std::size_t most_servers = 16;
+using Servers = std::array<ExtraConnections::Server, most_servers>;
+
+// What a call of these nodes needs; nothing if it may use no extra connection now.
+std::optional<Servers> usable_servers(runtime::Context& context,
+                                      std::span<const std::uint32_t> nodes) {
+  if (context.extra_connections()->late_writes() > 0) return std::nullopt;
+  Servers servers;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto signs = context.cluster().nodes().last_signs(nodes[i]);
+    if (signs.health != NodeHealth::up || signs.owes) return std::nullopt;
+    servers[i] = {nodes[i], signs.outages};
+  }
+  return servers;
+}
+
+}  // namespace
 
 unsigned other_callers(runtime::Context& context, Deadline now) {
   ExtraConnections* const connections = context.extra_connections();
@@ -23,22 +42,12 @@ ExtraConnections::Lease extra_connection(runtime::Context& context,
                                          std::span<const std::uint32_t> nodes, std::uint64_t epoch,
                                          Deadline now, std::chrono::nanoseconds patience) {
   if (nodes.size() > most_servers) return {};
-  std::array<ExtraConnections::Server, most_servers> servers;
-  // False if no call may use one now. Then `servers` says which outages were known before.
-  const auto may_use = [&](bool first) {
-    if (context.extra_connections()->late_writes() > 0) return false;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto signs = context.cluster().nodes().last_signs(nodes[i]);
-      if (signs.health != NodeHealth::up || signs.owes) return false;
-      if (first) servers[i] = {nodes[i], signs.outages};
-      if (servers[i].outages != signs.outages) return false;
-    }
-    return true;
-  };
-  if (!may_use(true)) return {};
+  const auto servers = usable_servers(context, nodes);
+  if (!servers) return {};
   auto lease = context.extra_connections()->borrow(
-      {std::span(servers).first(nodes.size()), epoch, patience}, now);
-  if (patience.count() > 0 && !may_use(false)) return {};  // it may have waited
+      {std::span(*servers).first(nodes.size()), epoch, patience}, now);
+  const bool waited = patience.count() > 0;
+  if (waited && usable_servers(context, nodes) != servers) return {};
   return lease;
 }
 

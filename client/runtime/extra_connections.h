@@ -110,6 +110,7 @@ class ExtraConnections final : public cluster::MapListener {
   struct Server {
     std::uint32_t node = 0;
     unsigned outages = 0;  // how often the node went down; older connections are not lent
+    friend bool operator==(const Server&, const Server&) = default;
   };
   // What a call needs.
   struct Need {

@@ -29,12 +29,17 @@
 // it borrows the requests, until leave().
 
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "cluster/moving/request.h"
 
 namespace sheaf::cluster {
+
+// What ends the text of an operation that a later one has overtaken.
+inline constexpr std::string_view overtaken_text =
+    " (not sent once more: a later operation on its key was)";
 
 class KeyOrder {
  public:

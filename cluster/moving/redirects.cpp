@@ -361,8 +361,8 @@ std::uint32_t Redirects::place_of(const Redirected& redirected) const {
 void Redirects::resume(Redirected& redirected, Now now) {
   Request& request = redirected.request;
   if (parts_.sender.order().overtaken(request)) {
-    return end(request, Outcome::refused, Reason::overtaken,
-               redirected.text + " (not sent once more: a later operation on its key was)", now);
+    return end(request, Outcome::refused, Reason::overtaken, redirected.text.append(overtaken_text),
+               now);
   }
   const std::uint32_t place = place_of(redirected);
   if (place == nobody) {
