@@ -150,6 +150,7 @@ constexpr std::array table{
         .longest_key = resp::longest_key,
         .options = OptionGroup::redis,
         .takes_extra_connections = true,
+        .largest_merged_batch = 128,
     },
 };
 

@@ -11,6 +11,7 @@
 #include "client/calls/admit.h"
 #include "client/calls/batch.h"
 #include "client/calls/batch_memory.h"
+#include "client/calls/connection_for_batch.h"
 #include "client/calls/detached.h"
 #include "client/calls/get_batch.h"
 #include "client/calls/owned_texts.h"
@@ -61,8 +62,6 @@ typename Batch<Op>::Out refuse_all(std::span<const Entry> entries, const Error& 
 // see GetAnswers.
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
                             const BatchTerms& terms, Stop stop, GetBatch::Out&& used);
-// How the caller of a batch waits if it uses the client's own path.
-HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept;
 
 // `used`: for gets only; see GetAnswers.
 template <class Op, class Entry>

@@ -230,13 +230,17 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
 
 // Items say who wrote them and when.
 void expect_every_item_once_in_order(const Items& items, int writers, int each) {
-  ASSERT_EQ(items.size(), static_cast<std::size_t>(writers * each));
   std::map<std::string, int> next;
-  for (const std::string& item : items) {
+  for (std::size_t place = 0; place < items.size(); ++place) {
+    const std::string& item = items[place];
     const std::size_t slash = item.find('/');
-    ASSERT_EQ(std::stoi(item.substr(slash + 1)), next[item.substr(0, slash)]++) << item;
+    const int number = std::stoi(item.substr(slash + 1));
+    int& wanted = next[item.substr(0, slash)];
+    EXPECT_EQ(number, wanted) << item << " at " << place << " of " << items.size();
+    wanted = number + 1;
   }
-  ASSERT_EQ(next.size(), static_cast<std::size_t>(writers));
+  EXPECT_EQ(items.size(), static_cast<std::size_t>(writers * each));
+  EXPECT_EQ(next.size(), static_cast<std::size_t>(writers));
 }
 
 // The time that `clients` clients take which each do `work`, in a thread of its own.
