@@ -37,7 +37,7 @@ class Contention {
   // That yield took so long, while the process used `own` of all processors.
   void yielded(std::chrono::nanoseconds took, std::chrono::nanoseconds own) noexcept {
     const unsigned is_long = took - own >= too_long ? 1 : 0;
-    history_.store(static_cast<std::uint8_t>(history_.load(relaxed) << 1 | is_long), relaxed);
+    history_.store(static_cast<std::uint8_t>(2U * history_.load(relaxed) + is_long), relaxed);
   }
 
  private:

@@ -14,7 +14,7 @@ constexpr std::size_t longest = 2'000;
 
 // Quotes a text that a reader could take for several words.
 std::string value_of(std::string_view text) {
-  const std::string shown = printable(text, longest);
+  std::string shown = printable(text, longest);
   const bool plain = !shown.empty() && shown.find_first_of(" =\"\\") == shown.npos;
   if (plain) return shown;
   std::string out = "\"";

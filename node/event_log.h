@@ -22,7 +22,7 @@ class EventLog {
   // False: there is no observer, so no events need be made.
   virtual bool observing() const noexcept { return false; }
   // A request has ended. The receiver sets the event's `system` and `start`.
-  virtual void observe(RequestEvent /*event*/) {}
+  virtual void observe(RequestEvent /*event*/) {}  // NOLINT: receivers keep it
   // Returns the key as it may appear in a log.
   virtual std::string show_key(std::string_view key) const = 0;
 };

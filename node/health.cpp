@@ -49,8 +49,8 @@ void Health::on_timeout(Deadline sent, Deadline last_received, bool late, Now no
     silent_since_ = never;
   }
   silent_since_ = std::min(silent_since_, sent);
-  if (now.mono - silent_since_ < options_.silence) return;
-  if (++timeouts_ >= options_.timeouts) go_down(false, now);
+  if (now.mono - silent_since_ < options.silence) return;
+  if (++timeouts_ >= options.timeouts) go_down(false, now);
 }
 
 void Health::on_connect_failed(Deadline started, bool permanent, Now now) noexcept {
@@ -59,15 +59,15 @@ void Health::on_connect_failed(Deadline started, bool permanent, Now now) noexce
 }
 
 void Health::go_down(bool permanent, Now now) noexcept {
-  const bool flapped = returned_ != never && now.mono - returned_ < options_.stable;
-  needed_ = flapped ? std::min(needed_ + 1, options_.most_answers) : options_.answers;
+  const bool flapped = returned_ != never && now.mono - returned_ < options.stable;
+  needed_ = flapped ? std::min(needed_ + 1, options.most_answers) : options.answers;
   enter(State::down, now);
   ++downs_;
   answers_ = 0;
   probing_ = asks_again_ = false;
   drop_ = true;
   connect_ = false;
-  plan_probe(now.mono, permanent ? options_.refused_interval : options_.first_probe);
+  plan_probe(now.mono, permanent ? options.refused_interval : options.first_probe);
 }
 
 void Health::on_taken_over(std::chrono::nanoseconds pause, Now now) noexcept {
@@ -103,13 +103,13 @@ void Health::on_probe_result(bool good, bool permanent, Now now) noexcept {
   if (!good) {
     if (state_ == State::confirming) state_ = State::down;
     answers_ = 0;
-    plan_probe(probe_started_, permanent ? options_.refused_interval : options_.probe_interval);
+    plan_probe(probe_started_, permanent ? options.refused_interval : options.probe_interval);
     if (again) next_probe_ = now.mono;
     return;
   }
   if (++answers_ < needed_) {
     state_ = State::confirming;
-    next_probe_ = now.mono + options_.confirm_interval;
+    next_probe_ = now.mono + options.confirm_interval;
     return;
   }
   come_back(now);
@@ -131,7 +131,7 @@ HealthAction Health::next_action(Now now) noexcept {
     case State::held:
       break;
     case State::recovering:
-      if (now.mono - since_ >= options_.ramp) enter(State::up, now);
+      if (now.mono - since_ >= options.ramp) enter(State::up, now);
       break;
     case State::down:
     case State::confirming:
@@ -151,7 +151,7 @@ Deadline Health::poll_deadline() const noexcept {
     case State::up:
       break;
     case State::recovering:
-      return since_ + options_.ramp;
+      return since_ + options.ramp;
     case State::held:
       return next_probe_;
     case State::down:

@@ -93,8 +93,8 @@ class Health {
   bool usable() const noexcept { return state() != NodeHealth::down; }
   Deadline since() const noexcept { return since_; }  // when the state was entered
   // A probe gives up after this.
-  std::chrono::nanoseconds probe_timeout() const noexcept { return options_.probe_interval; }
-  std::chrono::nanoseconds ramp() const noexcept { return options_.ramp; }
+  std::chrono::nanoseconds probe_timeout() const noexcept { return options.probe_interval; }
+  std::chrono::nanoseconds ramp() const noexcept { return options.ramp; }
   std::uint64_t downs() const noexcept { return downs_; }
   std::uint64_t probes() const noexcept { return probes_; }
 
@@ -106,7 +106,7 @@ class Health {
   void come_back(Now now) noexcept;
   void plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept;
 
-  static constexpr HealthOptions options_{};
+  static constexpr HealthOptions options{};
 
   RareRandom random_;
   State state_ = State::connecting;
@@ -121,7 +121,7 @@ class Health {
   bool probing_ = false;
   bool asks_again_ = false;  // probe again at once if the current probe fails
   unsigned answers_ = 0;
-  unsigned needed_ = options_.answers;
+  unsigned needed_ = options.answers;
   Deadline returned_ = never;  // when the node last came back; never: it has not been down
   bool drop_ = false;
   bool connect_ = false;

@@ -54,7 +54,7 @@ class Takeovers {
                                                    Deadline created, Now now) noexcept;
 
  private:
-  static constexpr TakeoverOptions options_{};
+  static constexpr TakeoverOptions options{};
 
   unsigned cuts_ = 0;         // in a row, each of a connection made after the one before
   Deadline last_cut_{0};      // meaningful if there is one

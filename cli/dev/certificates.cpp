@@ -24,11 +24,11 @@ const std::unexpected<std::string> not_made("OpenSSL cannot make a certificate."
 constexpr long hour = 3'600;
 constexpr long year = 365 * 24 * hour;
 
-template <auto function>
+template <auto Function>
 struct Freed {
   template <class Pointer>
   void operator()(Pointer* pointer) const {
-    function(pointer);
+    Function(pointer);
   }
 };
 using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;

@@ -61,9 +61,8 @@ std::optional<std::string> KeySpool::next() {
 void KeySpool::rewind() {
   const std::lock_guard lock(mutex_);
   if (!good_) return;
-  good_ = std::fflush(file_.get()) == 0;
+  good_ = std::fflush(file_.get()) == 0 && std::fseek(file_.get(), 0, SEEK_SET) == 0;
   if (!good_) error_ = errno;
-  std::rewind(file_.get());
   reading_ = true;
 }
 

@@ -314,7 +314,7 @@ MigrationRun::Step MigrationRun::empty_source() {
     auto moved = pass("move", [&](const std::string& key) -> Result<KeyEnd> {
       const auto done = move_for_migration(from, to, key, {});
       if (done) return end_of(*done);
-      const auto end = end_of_failure(from, key, done.error());
+      auto end = end_of_failure(from, key, done.error());
       // A key too large for the new servers must not be found in the old ones later, either.
       if (end && *end == KeyEnd::too_large) {
         if (const auto removed = from.remove(key); !removed) return Failure(removed.error());

@@ -3,8 +3,6 @@
 namespace sheaf::client::calls {
 namespace {
 
-using runtime::ExtraConnections;
-
 // More callers share the client's own connection: what they ask then leaves in few writes, and is
 // answered in few. With fewer there is little to merge, and callers wait for each other, above all
 // those that sleep.

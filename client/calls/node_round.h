@@ -94,7 +94,7 @@ class NodeRound final : private socket::RequestSink {
     answers_.on_answer(position, context_, asked, completion, admission_.started);
     one_less();
   }
-  void fail(Error error) {
+  void fail(Error error) {  // NOLINT: the answers may keep it
     answers_.fail(std::move(error));
     end_.ended();
   }

@@ -39,8 +39,8 @@ std::errc errc_of(const Error& error) noexcept {
 }  // namespace
 
 struct Mutex::State {
-  State(Locker its_locker, std::string lock_name)
-      : locker(std::move(its_locker)), name(std::move(lock_name)) {}
+  State(const Locker& its_locker, std::string lock_name)
+      : locker(its_locker), name(std::move(lock_name)) {}
 
   Locker locker;
   const std::string name;

@@ -173,8 +173,8 @@ class SHEAF_API AsyncLocker {
 
  private:
   friend class Locker;
-  AsyncLocker(Locker locker, ResumeHook hook) noexcept
-      : locker_(std::move(locker)), hook_(std::move(hook)) {}
+  AsyncLocker(const Locker& locker, ResumeHook hook) noexcept
+      : locker_(locker), hook_(std::move(hook)) {}
   Locker locker_;
   ResumeHook hook_;
 };
@@ -247,7 +247,7 @@ class SHEAF_API AsyncList {
 
  private:
   friend class List;
-  AsyncList(List list, ResumeHook hook) noexcept : list_(std::move(list)), hook_(std::move(hook)) {}
+  AsyncList(const List& list, ResumeHook hook) noexcept : list_(list), hook_(std::move(hook)) {}
   List list_;
   ResumeHook hook_;
 };

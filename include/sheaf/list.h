@@ -141,8 +141,8 @@ class SHEAF_API ListPages {
 
  private:
   friend class List;
-  ListPages(List list, std::size_t page_items) noexcept
-      : list_(std::move(list)), page_items_(page_items) {}
+  ListPages(const List& list, std::size_t page_items) noexcept
+      : list_(list), page_items_(page_items) {}
   List list_;
   std::size_t page_items_;
   std::int64_t next_ = 0;

@@ -68,7 +68,7 @@ void move_or_destroy(Storage& from, Storage* to) noexcept {
   F& object = held<F>(from);
   if constexpr (fits<F>) {
     if (to != nullptr) ::new (static_cast<void*>(to->bytes)) F(std::move(object));
-    object.~F();
+    object.~F();  // NOLINT(bugprone-use-after-move)
   } else if (to != nullptr) {
     ::new (static_cast<void*>(to->bytes)) F*(&object);
   } else {
@@ -148,7 +148,7 @@ class MoveOnlyFunction<R(Args...)> {
   ~MoveOnlyFunction() { reset(); }
 
   /// Calls what is held. Throws std::bad_function_call if that is nothing.
-  R operator()(Args... args) const {
+  R operator()(Args... args) const {  // NOLINT: takes what F takes
     if (operations_ == nullptr) function_detail::called_empty();
     return operations_->call(storage_, std::forward<Args>(args)...);
   }

@@ -178,7 +178,7 @@ std::expected<std::shared_ptr<const TlsContext>, std::string> TlsContext::open(T
   ERR_clear_error();
   SSL_CTX* raw = SSL_CTX_new(TLS_client_method());
   if (raw == nullptr) return std::unexpected("TLS cannot be set up: " + take_cause());
-  const std::shared_ptr<const TlsContext> context(new TlsContext(std::move(options), raw));
+  std::shared_ptr<const TlsContext> context(new TlsContext(std::move(options), raw));
   if (auto fault = prepare(raw, context->options())) return std::unexpected(std::move(*fault));
   ERR_clear_error();
   return context;

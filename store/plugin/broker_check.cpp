@@ -11,7 +11,7 @@ namespace {
 // The name of a missing function; empty if the broker exports all of them.
 std::string_view missing_function() {
 #define SHEAF_LOOK(name) \
-  if (name == nullptr) return #name;
+  if ((name) == nullptr) return #name;
   SHEAF_BROKER_FUNCTIONS(SHEAF_LOOK)
 #undef SHEAF_LOOK
   return {};

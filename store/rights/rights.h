@@ -32,7 +32,8 @@ enum class Right : std::uint8_t {
 class RightSet {
  public:
   constexpr RightSet() = default;
-  constexpr RightSet(Right right) : bits_(static_cast<std::uint8_t>(right)) {}
+  constexpr RightSet(Right right)  // NOLINT: so calls read well
+      : bits_(static_cast<std::uint8_t>(right)) {}
   constexpr RightSet operator|(RightSet other) const noexcept { return {bits_, other.bits_}; }
   constexpr bool has_any(RightSet of) const noexcept { return (bits_ & of.bits_) != 0; }
   constexpr bool empty() const noexcept { return bits_ == 0; }
