@@ -25,7 +25,8 @@ bool Dispatcher::post(Job&& job) {
 }
 
 void Dispatcher::deliver(Job job) {
-  if (!post(std::move(job))) run_guarded(job);
+  // A refused job is not moved from.
+  if (!post(std::move(job))) run_guarded(job);  // NOLINT(bugprone-use-after-move)
 }
 
 void Dispatcher::start() {

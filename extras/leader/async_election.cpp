@@ -46,9 +46,8 @@ class Chain : public Prepared<Out> {
   // For an outcome that was known at the start. The read of no key is refused at once, and that is
   // delivered where callbacks run.
   void end_later(Self self, Out out) {
-    state_->async().get({}).then([self = std::move(self), out = std::move(out)](auto) mutable {
-      self->end(std::move(out));
-    });
+    state_->async().get({}).then([self = std::move(self), out = std::move(out)](
+                                     const auto&) mutable { self->end(std::move(out)); });
   }
   // Calls resume() later. What resumes asks once more before it ends, also when it was stopped.
   void pause(std::chrono::nanoseconds time, const std::stop_token& stop, Self self) {

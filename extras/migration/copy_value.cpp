@@ -67,7 +67,7 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
   }
   const bool ends_now = *read && (*read)->ttl_left == std::chrono::seconds(0);
   if (!*read || ends_now || (*read)->data == placeholder) {
-    const auto removed = to.remove(key, {.if_version = *place->version, .timeout = timeout});
+    const auto removed = to.remove(key, {.if_version = place->version, .timeout = timeout});
     if (!removed) return Failure(removed.error());
     return std::optional(Copied::absent);
   }

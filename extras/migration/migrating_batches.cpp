@@ -26,7 +26,7 @@ struct DistinctItems {
   std::vector<std::string_view> values;
 
   void add(std::string_view key, std::string_view value) {
-    const auto [known, fresh] = places.emplace(key, keys.size());
+    const auto [known, fresh] = places_.emplace(key, keys.size());
     if (fresh) {
       keys.push_back(key);
       values.push_back(value);
@@ -36,7 +36,7 @@ struct DistinctItems {
   }
 
  private:
-  std::unordered_map<std::string_view, std::size_t> places;
+  std::unordered_map<std::string_view, std::size_t> places_;
 };
 
 template <class T>

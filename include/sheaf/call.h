@@ -96,9 +96,12 @@ class Changed final : public Prepared<Out> {
   void begin(typename Prepared<Out>::Done done, Hears) override {
     const std::unique_ptr<Changed> self(this);
     from_->token = std::move(this->token);
-    from_.release()->begin([change = std::move(change_), done = std::move(done)](
-                               From from) mutable { done(change(std::move(from))); },
-                           Hears::callback);
+    from_.release()->begin(
+        [change = std::move(change_),
+         done = std::move(done)](From from) mutable {  // NOLINT: a change may keep it
+          done(change(std::move(from)));
+        },
+        Hears::callback);
   }
 
  private:

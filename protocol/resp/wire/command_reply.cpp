@@ -28,7 +28,7 @@ struct CommandReply::Tree : protocol::resp::Element {
     const std::size_t elements = root.element().span;
     const std::size_t room = (bytes.size() + sizeof(Tree) - 1) / sizeof(Tree);
     const auto tree = std::make_shared_for_overwrite<Tree[]>(elements + room);
-    for (std::size_t i = 0; i < elements; ++i) tree[i] = {*(&root.element() + i)};
+    for (std::size_t i = 0; i < elements; ++i) tree.get()[i] = {*(&root.element() + i)};
     std::memcpy(static_cast<void*>(tree.get() + elements), bytes.data(), bytes.size());
     return value(std::shared_ptr<const Tree>(tree, tree.get()), 0);
   }
