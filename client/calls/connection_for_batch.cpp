@@ -9,12 +9,6 @@ namespace {
 
 using runtime::ExtraConnections;
 
-// Up to so many callers, this one included, read over connections of their own; more share the
-// client's own.
-struct MostCallers {
-  unsigned yielding;
-  unsigned sleeping;
-};
 constexpr MostCallers with_several_nodes{2, 4};
 constexpr MostCallers with_small_batches{4, 6};
 
@@ -34,13 +28,12 @@ bool wants_extra_connection(runtime::Context& context, const cluster::BatchPlan&
   if (others == 0) return false;
   const bool many = has_for_each_node(plan, ExtraConnections::fewest_keys);
   const bool one_node = plan.nodes().size() == 1;
-  if (one_node && !many) return false;
-  const std::size_t merged = protocol::traits_of(context.config().kind).largest_merged_batch;
-  if (one_node && plan.size() > merged) return true;
-  Yielding& yielding = context.path().loop().yielding();
-  if (many && yielding.others_compete(now)) return true;
-  const MostCallers& most = one_node ? with_small_batches : with_several_nodes;
-  return others < (yielding.pays(now) ? most.yielding : most.sleeping) &&
+  if (one_node) {
+    if (!many) return false;
+    if (plan.size() > protocol::traits_of(context.config().kind).largest_merged_batch) return true;
+  }
+  if (many && context.path().loop().yielding().others_compete(now)) return true;
+  return are_few(context, others, one_node ? with_small_batches : with_several_nodes, now) &&
          enough_for(context, others);
 }
 

@@ -1,17 +1,6 @@
 #include "client/calls/connection_for_key.h"
 
 namespace sheaf::client::calls {
-namespace {
-
-// More callers share the client's own connection: what they ask then leaves in few writes, and is
-// answered in few. With fewer there is little to merge, and callers wait for each other, above all
-// those that sleep.
-bool is_few(runtime::Context& context, unsigned others, std::size_t servers, Deadline now) {
-  const bool yields = context.path().loop().yielding().pays(now);
-  return others < (yields ? servers + 1 : 6 * servers);
-}
-
-}  // namespace
 
 ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& request,
                                    Deadline now)
@@ -19,7 +8,8 @@ ConnectionForKey::ConnectionForKey(runtime::Context& context, const KeyRequest& 
   const unsigned others = other_callers(context, now);
   if (others == 0 || !enough_for(context, others)) return;
   const auto topology = context.topology();
-  if (!is_few(context, others, topology->members().size(), now)) return;
+  const std::size_t servers = topology->members().size();
+  if (!are_few(context, others, {servers + 1, 6 * servers}, now)) return;
   owner_ = {topology->epoch(), topology->owner(request.operation.key)};
   if (owner_.node == cluster::nobody) return;
   lease_ = extra_connection(context, {&owner_.node, 1}, owner_.epoch, now);

@@ -38,6 +38,12 @@ bool enough_for(runtime::Context& context, unsigned callers) noexcept {
   return callers <= context.extra_connections()->limit();
 }
 
+bool are_few(runtime::Context& context, unsigned others, const MostCallers& most,
+             Deadline now) noexcept {
+  const bool yields = context.path().loop().yielding().pays(now);
+  return others < (yields ? most.yielding : most.sleeping);
+}
+
 ExtraConnections::Lease extra_connection(runtime::Context& context,
                                          std::span<const std::uint32_t> nodes, std::uint64_t epoch,
                                          Deadline now, std::chrono::nanoseconds patience) {

@@ -17,6 +17,16 @@ unsigned other_callers(runtime::Context& context, Deadline now);
 // some would share a connection and others not, which is the slowest.
 bool enough_for(runtime::Context& context, unsigned callers) noexcept;
 
+// Up to so many callers, this one included, are faster with a connection each: there is little to
+// merge, and callers that share one wait for each other, above all those that sleep. What more
+// callers ask leaves over one connection in few writes, and is answered in few.
+struct MostCallers {
+  std::size_t yielding = 0;
+  std::size_t sleeping = 0;
+};
+bool are_few(runtime::Context& context, unsigned others, const MostCallers& most,
+             Deadline now) noexcept;
+
 // Borrows an extra connection to these nodes, if they are up. Empty if not. Call it only if there
 // are other callers. `epoch` is of the topology that named the nodes. There is none while a server
 // may still carry out an operation that has ended (late_write.h). `patience`: how long to wait for

@@ -199,10 +199,7 @@ class ReadWorld {
     for (QuietThread& reader : readers) reader.join();
     return took;
   }
-  void find_contention() {
-    Yielding& yielding = client::Internals::context(*client_).path().loop().yielding();
-    for (int i = 0; i < 8; ++i) yielding.contention().yielded(4ms, 0ms);
-  }
+  void find_contention() { sim::find_contention(*client_); }
   // How many writes are awaited after one whose connection the server, or the client, has ended.
   unsigned late_after_a_set_that_the_server_cut_off() {
     return late_after([this] { cut_off_in_flight(); });

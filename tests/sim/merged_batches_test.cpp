@@ -11,8 +11,6 @@
 #include <sheaf/client.h>
 
 #include "base/quiet_thread.h"
-#include "base/read_clocks.h"
-#include "client/client_impl.h"
 #include "tests/sim/kit/sim_resp.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
@@ -68,11 +66,6 @@ class BatchWorld {
   }
 
  private:
-  static void find_contention(Client& client) {
-    Yielding& yielding = client::Internals::context(client).path().loop().yielding();
-    for (int i = 0; i < 8; ++i) yielding.contention().yielded(4ms, 0ms);
-  }
-
   SimWorld world_{1};
   SimNetwork network_{world_};
   SimResp resp_{network_, 1, 1};

@@ -7,6 +7,7 @@
 
 #include <sheaf/client.h>
 
+#include "client/client_impl.h"
 #include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf::sim {
@@ -25,6 +26,14 @@ inline void set_and_get(Client& client, const std::string& key, const std::strin
   const auto got = client.get(key);
   check(got.has_value(), "a get failed: " + (got ? "" : got.error().message()));
   check(*got && (*got)->data == value, "another value came back");
+}
+
+// From now on the client takes the processors for busy with other work, as after yields that took
+// long.
+inline void find_contention(Client& client) {
+  using namespace std::chrono_literals;
+  Yielding& yielding = client::Internals::context(client).path().loop().yielding();
+  for (int i = 0; i < 8; ++i) yielding.contention().yielded(4ms, 0ms);
 }
 
 }  // namespace sheaf::sim
